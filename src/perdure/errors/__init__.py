@@ -1,0 +1,39 @@
+"""What can go wrong, by code. A code keeps its meaning for ever; each has a page of its own.
+
+Ranges: 1xxx plans and configuration, 2xxx the journal, 3xxx execution, 4xxx models, 5xxx tools and
+the sandbox, 6xxx the HTTP API.
+"""
+
+from importlib import resources
+from typing import ClassVar, Final
+
+PAGES: Final = "pages"
+
+
+class PerdureError(Exception):
+    """Anything a caller may want to handle: a stable code, a sentence, and what to do about it."""
+
+    code: ClassVar[str] = "PRD0000"
+
+    def __init__(self, message: str, help: str = "") -> None:  # noqa: A002  the word users read
+        super().__init__(message)
+        self.message = message
+        self.help = help
+
+
+def codes() -> list[str]:
+    """Every code that has a page."""
+    pages = resources.files(__name__).joinpath(PAGES)
+    return sorted(page.name.removesuffix(".md") for page in pages.iterdir() if page.name.endswith(".md"))
+
+
+def page(code: str) -> str | None:
+    """The page of a code, as Markdown."""
+    found = resources.files(__name__).joinpath(PAGES, f"{code}.md")
+    return found.read_text(encoding="utf-8") if code.isalnum() and found.is_file() else None
+
+
+def title(code: str) -> str:
+    """The heading of a code's page, without the code."""
+    first, _, _ = (page(code) or "").partition("\n")
+    return first.removeprefix(f"# {code}").strip(" ·")

@@ -1,0 +1,121 @@
+"""The plan: a goal, its inputs, and an ordered tree of steps."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+import rfc8785
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from perdure.plan.model.parts import (
+    Budget,
+    Count,
+    Expression,
+    Id,
+    Join,
+    Json,
+    JsonObject,
+    JsonSchema,
+    Many,
+    Part,
+    Policy,
+    Recovery,
+    Seconds,
+    Text,
+)
+from perdure.plan.model.steps import GroupStep, MapStep, Step, SubplanStep, regroup
+from perdure.plan.raw import Raw
+
+FORMAT = 1
+"""The version of the plan format that this release reads and writes."""
+
+
+class Plan(Part):
+    """A plan is data: an ordered tree of steps, and what they may use."""
+
+    perdure: Literal[1] = FORMAT
+    """Version of the plan format."""
+    name: str = ""
+    """A short name, by which other plans can refer to it."""
+    goal: Text = ""
+    """What is to be achieved; may hold `${inputs.…}`."""
+    inputs: dict[Id, JsonSchema] = {}
+    """What a run is given: a JSON Schema for each; one without `default` is required."""
+    budget: Budget | None = None
+    """The most that a run may spend."""
+    policy: Policy | None = None
+    """What a run may touch; can only narrow what the user allows."""
+    recovery: Recovery = {}
+    """What to try when a step fails, by kind of failure."""
+    timeout: Seconds | None = None
+    """The most that a whole run may take."""
+    mode: Literal["serial", "graph"] = "serial"
+    """How `steps` are ordered, as in a group."""
+    join: Join = "all"
+    """In a graph, when it is over."""
+    limit: Count | None = None
+    """In a graph, how many steps may be live at once."""
+    losers: Literal["undo", "keep"] = "undo"
+    """What becomes of the finished effects of steps that turned out not to be wanted."""
+    exit: Expression | None = None
+    """Gives the word the plan ends with, instead of `success`."""
+    steps: "Annotated[Many[Step], Field(min_length=1)]"
+    """The steps."""
+    output: Json = None
+    """What the run gives back; left out: the output of its steps."""
+    requires_lookahead: bool = False
+    """Whether something has to be looked up before the plan can act."""
+    checkpoints: Many[Id] = ()
+    """The checkpoints a later turn goes on from."""
+    meta: JsonObject = {}
+    """Anything else worth keeping: who made it, why."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _regroup(cls, raw: Raw) -> Raw:
+        return regroup(raw)
+
+    @model_serializer(mode="wrap")
+    def _with_format(self, write: SerializerFunctionWrapHandler) -> dict[str, Raw]:
+        return {"perdure": self.perdure, **write(self)}
+
+    # ---------------------------------------------------------------- written
+
+    def canonical(self) -> dict[str, Raw]:
+        """The plan as plain data, in the one form that is hashed: kinds written, defaults left out."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+    def canonical_json(self) -> bytes:
+        """The canonical form as RFC 8785 bytes."""
+        return rfc8785.dumps(self.canonical())
+
+    @cached_property
+    def hash(self) -> str:
+        """The name of this plan: `sha256-jcs-v1:` and the digest of its canonical form."""
+        return f"sha256-jcs-v1:{hashlib.sha256(self.canonical_json()).hexdigest()}"
+
+    # ---------------------------------------------------------------- read
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Plan":
+        """Read a plan from a YAML or JSON file; raise `PlanError` with every problem in it."""
+        from perdure.plan.reading import load  # noqa: PLC0415  the one door upwards, see the layers
+
+        return load(Path(path))
+
+    @classmethod
+    def from_steps(cls, steps: "Iterable[Mapping[str, Raw] | object]", goal: str = "") -> "Plan":
+        """Read a plan from label steps (`LabelStep`, dictionaries or records with those fields)."""
+        from perdure.plan.reading import from_steps  # noqa: PLC0415  the one door upwards, see the layers
+
+        return from_steps(steps, goal)
+
+    def with_steps(self, steps: tuple[Raw, ...]) -> Self:
+        """The same plan with other steps."""
+        return self.model_copy(update={"steps": steps})
+
+
+for _model in (GroupStep, MapStep, SubplanStep, Plan):
+    _model.model_rebuild(_types_namespace={"Plan": Plan, "Step": Step})

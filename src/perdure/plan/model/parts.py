@@ -1,0 +1,433 @@
+"""The small records a step is made of: durations, budgets, calls, criteria.
+
+Nothing here knows about steps. Every record is frozen, refuses fields it does not know and
+converts nothing silently: `"3"` is not 3.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from perdure.plan.raw import Raw, is_list, is_mapping
+
+T = TypeVar("T")
+Many = Annotated[tuple[T, ...], Field(strict=False)]
+"""A list in the document, a tuple in Python."""
+
+
+class Part(BaseModel):
+    """What all records of a plan have in common."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+    )
+
+
+# ------------------------------------------------------------------------------- plain values
+
+ID_PATTERN: Final = r"^[A-Za-z_][A-Za-z0-9_]*$"
+NAME_PATTERN: Final = r"^[A-Za-z_][A-Za-z0-9_.-]*$"
+TOOL_PATTERN: Final = r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)+$"
+
+Id = Annotated[str, Field(pattern=ID_PATTERN, max_length=200)]
+"""A step's name: letters, digits and underscores, because a hyphen is minus in an expression."""
+Word = Annotated[str, Field(pattern=ID_PATTERN, max_length=200)]
+"""An exit, a verdict or a choice."""
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=200)]
+"""The name of an agent, a lock, a skill, a signal."""
+ToolName = Annotated[str, Field(pattern=TOOL_PATTERN, max_length=200)]
+"""`domain.tool`, as in `http.get`."""
+Expression = Annotated[str, Field(min_length=1)]
+"""A bare CEL expression, without `${…}` around it."""
+Text = str
+"""Text that may hold `${…}`."""
+Target = Word
+"""`next`, `done`, `fail`, `recover`, or the id of a step."""
+
+MAX_INTEGER: Final = 2**53 - 1
+MAX_DATA_DEPTH: Final = 64
+
+
+def _json_parts(value: Raw) -> Iterator[tuple[Raw, int]]:
+    stack: list[tuple[Raw, int]] = [(value, 0)]
+    while stack:
+        item, depth = stack.pop()
+        yield item, depth
+        if is_mapping(item):
+            stack.extend((key, depth + 1) for key in item)
+            stack.extend((each, depth + 1) for each in item.values())
+        elif is_list(item):
+            stack.extend((each, depth + 1) for each in item)
+
+
+def flaw_of(value: Raw) -> str | None:
+    """Say why a value cannot be kept as JSON that every reader understands alike."""
+    for item, depth in _json_parts(value):
+        if depth > MAX_DATA_DEPTH:
+            return f"a value is nested more than {MAX_DATA_DEPTH} deep"
+        if isinstance(item, str):
+            if any("\ud800" <= letter <= "\udfff" for letter in item):
+                return "a text holds half of a Unicode pair (a lone surrogate)"
+        elif isinstance(item, bool) or item is None or isinstance(item, (dict, list, tuple)):
+            continue
+        elif isinstance(item, int):
+            if abs(item) > MAX_INTEGER:
+                return f"the number {item if abs(item) < 10**30 else 'given'} is beyond ±(2^53-1)"
+        elif not isinstance(item, float):
+            return f"a value of type {type(item).__name__} is not JSON"
+        elif not math.isfinite(item):
+            return "NaN and Infinity are not JSON"
+    return None
+
+
+def _well_formed(value: Raw) -> Raw:
+    if flaw := flaw_of(value):
+        raise PydanticCustomError("not_json", "{flaw}", {"flaw": flaw})
+    return value
+
+
+Json = Annotated[Any, AfterValidator(_well_formed), WithJsonSchema({})]
+"""Any JSON value; texts in it may hold `${…}`."""
+JsonObject = Annotated[dict[str, Any], AfterValidator(_well_formed)]
+JsonSchema = Annotated[dict[str, Any], AfterValidator(_well_formed)]
+"""A JSON Schema."""
+
+_DURATION: Final = re.compile(r"(?=.)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?")
+_UNITS: Final = (86_400.0, 3_600.0, 60.0, 1.0, 0.001)
+
+
+def seconds_of(value: Raw) -> Raw:
+    """Read `90`, `1m30s` or `250ms` as seconds; leave everything else to be refused."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return value
+    if not isinstance(value, str):
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+    match = _DURATION.fullmatch(value)
+    if not match:
+        raise PydanticCustomError(
+            "duration",
+            "{value} is no duration; write seconds, or units as in 500ms, 10s, 5m, 1h30m, 2d",
+            {"value": repr(value)},
+        )
+    total = sum(float(number) * unit for number, unit in zip(match.groups(), _UNITS, strict=True) if number)
+    total = round(total, 3)
+    return int(total) if total.is_integer() else total
+
+
+Seconds = Annotated[
+    int | float,
+    BeforeValidator(seconds_of),
+    Field(ge=0, le=MAX_INTEGER),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0},
+                {"type": "string", "pattern": r"^(\d+d)?(\d+h)?(\d+m)?(\d+(\.\d+)?s)?(\d+ms)?$"},
+            ]
+        }
+    ),
+]
+"""A length of time: seconds, or `500ms`, `10s`, `5m`, `1h30m`, `2d`."""
+
+
+def _lapse(value: Raw) -> Raw:
+    return value if isinstance(value, str) and "${" in value else seconds_of(value)
+
+
+Lapse = Annotated[int | float | str, BeforeValidator(_lapse), WithJsonSchema({"type": ["number", "string"]})]
+"""A length of time that may be computed: as `Seconds`, or `${…}`."""
+
+Count = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
+Amount = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
+Money = Annotated[int | float, Field(ge=0, le=MAX_INTEGER)]
+
+# ------------------------------------------------------------------------------- vocabularies
+
+EffectWord = Literal["reads", "writes", "network", "irreversible", "costs"]
+FailureKind = Literal[
+    "transient",
+    "rate_limited",
+    "timeout",
+    "unavailable",
+    "invalid",
+    "unmet",
+    "logic",
+    "denied",
+    "budget",
+    "stalled",
+    "in_doubt",
+    "cancelled",
+    "unknown",
+    "other",
+]
+Rung = Literal["retry", "simplify", "relax", "alternate", "replan", "ask", "rollback", "continue", "fail"]
+Recovery = dict[FailureKind, Many[Rung]]
+"""Which rungs to try, in order, for each kind of failure; `other` stands for the kinds not named."""
+
+# ------------------------------------------------------------------------------- time and money
+
+
+class Retry(Part):
+    """How often, and how patiently, one visit of a step is tried."""
+
+    attempts: Count = 3
+    """All tries together, the first one included."""
+    wait: Seconds = 1
+    """Pause before the second try."""
+    factor: Annotated[int | float, Field(ge=1, le=1000)] = 2
+    """Each pause is this many times the one before."""
+    max_wait: Seconds = 60
+    """No pause is longer."""
+    jitter: Annotated[int | float, Field(ge=0, le=1)] = 0.2
+    """Share of a pause that is drawn by lot, so that many runs do not knock at once."""
+    within: Seconds | None = None
+    """No try begins later than this after the first one began."""
+
+
+class Budget(Part):
+    """The most that may be spent here, counted with everything inside."""
+
+    seconds: Seconds | None = None
+    """Working time; waiting for people is free."""
+    usd: Money | None = None
+    """Money, in US dollars."""
+    tokens: Amount | None = None
+    """Model tokens, in and out."""
+    steps: Amount | None = None
+    """Visits of acting steps."""
+    calls: Amount | None = None
+    """Model calls."""
+    depth: Amount | None = None
+    """Agents within agents."""
+    then: Literal["ask", "finish", "fail"] = "fail"
+    """When it is used up: ask a person for more, finish with what there is, or fail."""
+
+
+class Estimate(Part):
+    """What the author expects one visit to take."""
+
+    seconds: Seconds | None = None
+    """Time."""
+    usd: Money | None = None
+    """Money, in US dollars."""
+    tokens: Amount | None = None
+    """Model tokens."""
+    calls: Amount | None = None
+    """Model calls."""
+    megabytes: Amount | None = None
+    """Memory."""
+
+
+# ------------------------------------------------------------------------------- what is allowed
+
+
+class Files(Part):
+    """Which files may be read and written, as globs from the workspace's root."""
+
+    read: Many[str] | None = None
+    """Readable files; left out: as the layer around it says."""
+    write: Many[str] | None = None
+    """Writable files; left out: as the layer around it says."""
+
+
+class Commands(Part):
+    """Which commands may run, each a list of words; `*` stands for any words."""
+
+    allow: Many[Many[str]] | None = None
+    """Commands that may run."""
+    deny: Many[Many[str]] | None = None
+    """Commands that may not, whatever `allow` says."""
+
+
+class Policy(Part):
+    """What may be touched. A layer can only take away from the layers around it."""
+
+    files: Files | None = None
+    """Files."""
+    network: Many[str] | None = None
+    """Hosts, as `host:port`; an empty list means none."""
+    commands: Commands | None = None
+    """Commands."""
+    ask: Many[EffectWord] = ()
+    """Effects that need a person's approval first."""
+
+
+# ------------------------------------------------------------------------------- calls
+
+
+class ToolCall(Part):
+    """A call of a tool."""
+
+    tool: ToolName
+    """The tool, as `domain.tool`."""
+    with_: Annotated[JsonObject, Field(alias="with")] = {}
+    """Its arguments; texts may hold `${…}`."""
+
+
+class ModelCall(Part):
+    """One call of a language model."""
+
+    model: Annotated[str, Field(min_length=1)]
+    """A tier (`weak`, `default`, `strong`) or `provider:model`."""
+    prompt: Text
+    """What to ask; may hold `${…}`."""
+    returns: JsonSchema | None = None
+    """JSON Schema of the answer; left out: plain text."""
+
+
+class AgentCall(Part):
+    """A piece of work for an agent."""
+
+    agent: Name
+    """The agent's name."""
+    task: Text = ""
+    """What it is to do; may hold `${…}`."""
+    with_: Annotated[JsonObject, Field(alias="with")] = {}
+    """Facts to work with; texts may hold `${…}`."""
+    strategy: Name | None = None
+    """How it works, if not in its own way."""
+    returns: JsonSchema | None = None
+    """JSON Schema of the result; left out: whatever it gives."""
+
+
+CALLS: Final = ("tool", "model", "agent")
+
+
+def _call_of(value: Raw) -> str | None:
+    if is_mapping(value):
+        found = [key for key in CALLS if key in value]
+        return found[0] if len(found) == 1 else None
+    return next((key for key in CALLS if hasattr(value, key)), None)
+
+
+Call = Annotated[
+    Annotated[ToolCall, Tag("tool")] | Annotated[ModelCall, Tag("model")] | Annotated[AgentCall, Tag("agent")],
+    Discriminator(
+        _call_of,
+        custom_error_type="call",
+        custom_error_message="a call names exactly one of tool, model, agent",
+    ),
+]
+"""A tool, a model or an agent put to work outside the plan's order: to undo, to replace, to choose."""
+
+# ------------------------------------------------------------------------------- criteria and context
+
+
+class Criterion(Part):
+    """One thing a result must fulfil; exactly one of `expr`, `schema`, `tool`, `agent`."""
+
+    expr: Expression | None = None
+    """An expression over `output` that must be true."""
+    schema_: Annotated[JsonSchema | None, Field(alias="schema")] = None
+    """A JSON Schema the output must match."""
+    tool: ToolName | None = None
+    """A tool that judges the output."""
+    agent: Name | None = None
+    """An agent that judges the output."""
+    with_: Annotated[JsonObject, Field(alias="with")] = {}
+    """Arguments for the judging tool or agent."""
+    title: str = ""
+    """What is judged, for people."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_text(cls, raw: Raw) -> Raw:
+        return {"expr": raw} if isinstance(raw, str) else raw
+
+    @model_validator(mode="after")
+    def _one_judge(self) -> "Criterion":
+        judges = [judge for judge in (self.expr, self.schema_, self.tool, self.agent) if judge is not None]
+        if len(judges) != 1:
+            raise PydanticCustomError("criterion", "a criterion has exactly one of expr, schema, tool, agent")
+        return self
+
+
+class Context(Part):
+    """Which earlier results a step is shown, and how much of them."""
+
+    from_: Annotated[Literal["all", "needs"] | Many[Id], Field(alias="from")] = "all"
+    """`all` earlier steps, only those it `needs`, or the steps named."""
+    tokens: Count | None = None
+    """The most it may take; newest first, whole results, then summaries, then references."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_short(cls, raw: Raw) -> Raw:
+        return {"from": raw} if isinstance(raw, str) or is_list(raw) else raw
+
+
+# ------------------------------------------------------------------------------- joining and waiting
+
+
+class Quorum(Part):
+    """Enough of the steps have to succeed."""
+
+    quorum: Count
+    """How many."""
+
+
+class Tolerate(Part):
+    """Some of the steps may fail."""
+
+    tolerate: Amount
+    """How many."""
+
+
+def _join_of(value: Raw) -> str:
+    if is_mapping(value):
+        return "quorum" if "quorum" in value else "tolerate"
+    return "quorum" if isinstance(value, Quorum) else "tolerate" if isinstance(value, Tolerate) else "word"
+
+
+Join = Annotated[
+    Annotated[Literal["all", "any", "settled"], Tag("word")]
+    | Annotated[Quorum, Tag("quorum")]
+    | Annotated[Tolerate, Tag("tolerate")],
+    Discriminator(_join_of),
+]
+"""When a graph of steps is over: `all`, `any`, `settled`, `{quorum: n}` or `{tolerate: n}`."""
+
+
+class Wait(Part):
+    """A clock, an outside signal, or whichever comes first."""
+
+    for_: Annotated[Lapse | None, Field(alias="for")] = None
+    """How long; may be `${…}`."""
+    until: Text | None = None
+    """A moment, as in 2026-11-15T09:00:00+01:00; may be `${…}`."""
+    signal: Name | None = None
+    """The outside event to wait for; its value becomes the output."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_short(cls, raw: Raw) -> Raw:
+        return raw if isinstance(raw, Wait) or is_mapping(raw) else {"for": raw}
+
+    @model_validator(mode="after")
+    def _something(self) -> "Wait":
+        if self.for_ is None and self.until is None and self.signal is None:
+            raise PydanticCustomError("wait", "a wait has a time (for, until), a signal, or both")
+        if self.for_ is not None and self.until is not None:
+            raise PydanticCustomError("wait", "a wait has `for` or `until`, not both")
+        return self

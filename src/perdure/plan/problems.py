@@ -1,0 +1,87 @@
+"""A problem of a plan: a code, a place, what is wrong, and what to write instead."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, ClassVar, Literal, Self
+
+from perdure.errors import PerdureError
+
+Segment = str | int
+Path = tuple[Segment, ...]
+"""Where something stands in a document: keys and list positions from the root."""
+
+
+def written(path: Path) -> str:
+    """A path as people write it: `steps[3].on.failure`."""
+    text = ""
+    for segment in path:
+        text += f"[{segment}]" if isinstance(segment, int) else f".{segment}" if text else segment
+    return text
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to repair. A warning only tells what was assumed."""
+
+    code: str
+    message: str
+    path: Path = ()
+    help: str = ""
+    severity: Literal["error", "warning"] = "error"
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    def at(self, file: str, line: int, column: int, path: Path) -> Self:
+        """The same problem with its place in a file."""
+        return replace(self, file=file, line=line, column=column, path=path)
+
+    @property
+    def place(self) -> str:
+        """`file:line:column`, as far as it is known."""
+        return f"{self.file or 'plan'}:{self.line}:{self.column}" if self.line else self.file or "plan"
+
+    def as_json(self) -> dict[str, Any]:
+        """The problem as plain data."""
+        return {
+            "severity": self.severity,
+            "code": self.code,
+            "message": self.message,
+            "path": written(self.path),
+            "help": self.help,
+            "file": self.file or None,
+            "line": self.line or None,
+            "column": self.column or None,
+        }
+
+    def __str__(self) -> str:
+        """One line, in the manner of a linter."""
+        parts = [f"{self.place}: {self.severity} {self.code}:", written(self.path), self.message]
+        return " ".join(part for part in parts if part) + (f" (help: {self.help})" if self.help else "")
+
+
+def errors_in(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems that make a plan unusable."""
+    return [problem for problem in problems if problem.severity == "error"]
+
+
+class PlanError(PerdureError):
+    """The plan cannot be used. `problems` holds every reason."""
+
+    code: ClassVar[str] = "PRD1000"
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The start of a hint: the nearest known word, or the known words while they are few."""
+    choices = sorted(set(known))
+    near = get_close_matches(word[:80], choices[:2000], n=1, cutoff=0.6)
+    if near:
+        return f'did you mean "{near[0]}"?'
+    if 0 < len(choices) <= 12:  # noqa: PLR2004  a list longer than this helps nobody
+        return "write one of: " + ", ".join(choices)
+    return ""

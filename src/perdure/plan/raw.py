@@ -1,0 +1,16 @@
+"""Values as they were read, before they are known to have any shape."""
+
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+Raw = Any
+
+
+def is_mapping(value: Raw) -> TypeGuard[Mapping[str, Raw]]:
+    """Whether a value is a mapping; its keys were texts in the document."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: Raw) -> TypeGuard[list[Raw] | tuple[Raw, ...]]:
+    """Whether a value is a list."""
+    return isinstance(value, (list, tuple))
