@@ -1,0 +1,40 @@
+"""Perdure: plans as data, runs as journals, and both get to the end.
+
+Names are imported when they are first used, so that `import perdure` and `perdure --help` stay fast.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from perdure.errors import PerdureError as PerdureError
+    from perdure.plan import Plan as Plan
+    from perdure.plan import PlanError as PlanError
+    from perdure.plan import Problem as Problem
+    from perdure.plan import Toolbox as Toolbox
+    from perdure.plan.checks import check as check
+    from perdure.plan.diff import diff as diff
+    from perdure.plan.edits import revise as revise
+    from perdure.plan.reading import LabelStep as LabelStep
+
+__version__: Final = "0.1.0"
+
+_HOMES: Final = {
+    "PerdureError": "perdure.errors",
+    "Plan": "perdure.plan",
+    "PlanError": "perdure.plan",
+    "Problem": "perdure.plan",
+    "Toolbox": "perdure.plan",
+    "LabelStep": "perdure.plan.reading",
+    "check": "perdure.plan.checks",
+    "diff": "perdure.plan.diff",
+    "revise": "perdure.plan.edits",
+}
+
+__all__ = ["LabelStep", "PerdureError", "Plan", "PlanError", "Problem", "Toolbox", "check", "diff", "revise"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'perdure' has no attribute {name!r}")

@@ -3,9 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, ClassVar, Literal, Self
+from heapq import nsmallest
+from typing import Any, ClassVar, Final, Literal, Self
 
 from perdure.errors import PerdureError
+
+NEAREST: Final = 300
+"""How many words of about the right length are compared for a hint."""
 
 Segment = str | int
 Path = tuple[Segment, ...]
@@ -79,7 +83,8 @@ class PlanError(PerdureError):
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The start of a hint: the nearest known word, or the known words while they are few."""
     choices = sorted(set(known))
-    near = get_close_matches(word[:80], choices[:2000], n=1, cutoff=0.6)
+    likely = nsmallest(NEAREST, choices, key=lambda choice: abs(len(choice) - len(word)))
+    near = get_close_matches(word[:80], likely, n=1, cutoff=0.6)
     if near:
         return f'did you mean "{near[0]}"?'
     if 0 < len(choices) <= 12:  # noqa: PLR2004  a list longer than this helps nobody

@@ -66,7 +66,13 @@ Target = Word
 """`next`, `done`, `fail`, `recover`, or the id of a step."""
 
 MAX_INTEGER: Final = 2**53 - 1
+LEAST_EXPONENT: Final = 1e21
+"""From here on RFC 8785 writes a number with an exponent, so that it is read as a fraction again."""
 MAX_DATA_DEPTH: Final = 64
+
+
+_NO_KEY: Final = object()
+"""Stands for a key that is not a text, which no value of a document can be."""
 
 
 def _json_parts(value: Raw) -> Iterator[tuple[Raw, int]]:
@@ -75,7 +81,7 @@ def _json_parts(value: Raw) -> Iterator[tuple[Raw, int]]:
         item, depth = stack.pop()
         yield item, depth
         if is_mapping(item):
-            stack.extend((key, depth + 1) for key in item)
+            stack.extend((key if isinstance(key, str) else _NO_KEY, depth + 1) for key in item)
             stack.extend((each, depth + 1) for each in item.values())
         elif is_list(item):
             stack.extend((each, depth + 1) for each in item)
@@ -98,6 +104,8 @@ def flaw_of(value: Raw) -> str | None:
             return f"a value of type {type(item).__name__} is not JSON"
         elif not math.isfinite(item):
             return "NaN and Infinity are not JSON"
+        elif MAX_INTEGER < abs(item) < LEAST_EXPONENT:
+            return f"the number {item:.0f} is beyond ±(2^53-1)"
     return None
 
 

@@ -1,0 +1,43 @@
+# make demo and make test are all a fresh checkout needs; the rest is for working on Perdure.
+SHELL := /bin/bash
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help setup demo test check fix bench soak lock
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(READY) ## Make .venv with everything in it
+
+$(READY): requirements-dev.lock pyproject.toml scripts/setup
+	@scripts/setup
+	@touch $@
+
+demo: $(READY) ## Check, draw and explain an example plan
+	@scripts/demo
+
+check: $(READY) ## Lint, types, layers, docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/docs.py --check
+
+test: check ## Everything that must pass before a change lands
+	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+
+fix: $(READY) ## Format, repair what can be repaired, write the generated parts of the docs
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/python scripts/docs.py --write
+
+bench: $(READY) ## Measure, as ratios
+	$(BIN)/python bench/plans.py
+
+soak: $(READY) ## Every campaign at its long volume
+	PERDURE_VOLUME=soak $(BIN)/pytest -n auto --timeout=0 -m campaign
+
+lock: $(READY) ## Write the lock files anew (needs uv)
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -q -U -o requirements.lock
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header -q -U -o requirements-dev.lock

@@ -1,0 +1,91 @@
+"""How the cost of a plan grows with its size: a graph of N steps with 4.25 needs each, and one long chain in it.
+
+Prints a table and the ratio of 20,000 to 2,000 steps; linear is 10. Each round runs in a process of its own, with
+cold caches, so that memory is told apart and a small plan gains nothing from a cache that a large one overflows.
+CPU time, best of three rounds.
+"""
+
+import json
+import random
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import yaml
+
+SIZES = (2_000, 20_000)
+STAGES = ("yaml", "json", "check", "hash")
+ROUNDS = 3
+AIM = 12.0
+MEMORY_AIM = 500
+
+
+def document(size: int) -> dict[str, object]:
+    """A layered graph: two thirds of the steps form one chain, all have needs among the fifty before them."""
+    draw = random.Random(7)  # noqa: S311  a bench, not a secret
+    steps: list[dict[str, object]] = []
+    for n in range(size):
+        before = range(max(0, n - 50), n)
+        needs = set(draw.sample(before, min(len(before), 4)))
+        if n % 3 and n:
+            needs.add(n - 1 if (n - 1) % 3 else n - 2 if n > 1 else 0)
+        with_: dict[str, object] = {"text": f"${{steps.s{n - 1}.output}}" if n - 1 in needs else "plain", "n": n}
+        steps.append({"id": f"s{n}", "tool": "text.join", "with": with_, "needs": [f"s{each}" for each in sorted(needs)]})
+    return {"perdure": 1, "goal": "Measure", "mode": "graph", "steps": steps}
+
+
+def spent(work: Callable[[], object]) -> float:
+    """The CPU time of some work, in milliseconds."""
+    start = time.process_time()
+    work()
+    return (time.process_time() - start) * 1000
+
+
+def measure(size: int) -> dict[str, float]:
+    """Everything about one size."""
+    from perdure.plan.checks import check
+    from perdure.plan.model.document import Plan
+    from perdure.plan.reading import read_text
+
+    raw = document(size)
+    as_json, as_yaml = json.dumps(raw), yaml.dump(raw, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), width=200)
+    plan = Plan.model_validate(raw)
+    check(Plan.model_validate(document(10)))  # loads what is loaded once
+    found = {
+        "check": spent(lambda: check(plan)),
+        "yaml": spent(lambda: read_text(as_yaml, kind="yaml").usable()),
+        "json": spent(lambda: read_text(as_json, kind="json").usable()),
+        "hash": spent(lambda: Plan.model_validate(raw).hash),
+    }
+    needs = sum(len(step["needs"]) for step in raw["steps"])  # type: ignore[arg-type, attr-defined, misc]
+    return {**found, "needs": needs, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+def _in_a_process(size: int) -> str:
+    return subprocess.run([sys.executable, __file__, str(size)], capture_output=True, text=True, check=True).stdout
+
+
+def main() -> None:
+    """Measure each size in its own process and print the table."""
+    rows: dict[int, dict[str, float]] = {}
+    for size in SIZES:
+        rounds = [json.loads(_in_a_process(size)) for _ in range(ROUNDS)]
+        rows[size] = {name: min(each[name] for each in rounds) for name in rounds[0]}
+    print(f"{'ms of CPU':12}" + "".join(f"{size:>12,}" for size in SIZES) + f"{'ratio':>10}")
+    for stage in STAGES:
+        small, large = (rows[size][stage] for size in SIZES)
+        print(f"{stage:12}{small:12.0f}{large:12.0f}{large / small:10.1f}")
+    print(f"{'needs':12}" + "".join(f"{rows[size]['needs']:12,.0f}" for size in SIZES))
+    print(f"{'megabytes':12}" + "".join(f"{rows[size]['megabytes']:12.0f}" for size in SIZES))
+    worst = max(rows[SIZES[1]][stage] / rows[SIZES[0]][stage] for stage in STAGES)
+    memory = rows[SIZES[1]]["megabytes"]
+    print(f"\nworst ratio {worst:.1f} (aim: at most {AIM:g}), memory {memory:.0f} MB (aim: under {MEMORY_AIM})")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps(measure(int(sys.argv[1]))))
+    else:
+        main()

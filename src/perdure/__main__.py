@@ -1,0 +1,5 @@
+"""`python -m perdure` is `perdure`."""
+
+from perdure.cli import main
+
+main()

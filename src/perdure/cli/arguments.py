@@ -1,0 +1,81 @@
+"""Arguments and options that several commands share."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import click
+from pydantic import ValidationError
+
+from perdure.cli.codes import INVALID_PLAN, NOT_FOUND
+from perdure.cli.printing import print_problems
+from perdure.errors import PerdureError
+from perdure.plan.limits import Limits
+from perdure.plan.model.document import Plan
+from perdure.plan.problems import Problem
+from perdure.plan.reading import Reading, read_bytes, read_file
+from perdure.plan.toolbox import Toolbox
+
+F = TypeVar("F", bound=Callable[..., Any])
+STANDARD_INPUT = "-"
+
+
+def limit_options(command: F) -> F:
+    """`--max-steps`, `--max-depth` and `--max-bytes`."""
+    least = click.IntRange(min=1)
+    for name, kept, what in (
+        ("--max-bytes", Limits.bytes, "Largest document that is read."),
+        ("--max-depth", Limits.depth, "Deepest nesting of groups."),
+        ("--max-steps", Limits.steps, "Most steps in a plan."),
+    ):
+        command = click.option(name, type=least, default=kept, show_default=True, help=what)(command)
+    return command
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
+
+
+def limits_from(settings: dict[str, int]) -> Limits:
+    """The limits that the options gave."""
+    return Limits(settings["max_steps"], settings["max_depth"], settings["max_bytes"])
+
+
+def read(name: str, limits: Limits, toolbox: Toolbox | None = None) -> Reading:
+    """Read a plan from a file, or from standard input for `-`."""
+    if name == STANDARD_INPUT:
+        return read_bytes(sys.stdin.buffer.read(limits.bytes + 1), "<stdin>", None, limits, toolbox)
+    return read_file(Path(name), limits, toolbox)
+
+
+def usable(name: str, limits: Limits) -> Plan:
+    """The plan in a file; where it cannot be used, say why and leave."""
+    reading = read(name, limits)
+    if reading.plan is None or reading.errors:
+        print_problems(reading.errors, err=True)
+        leave(reading.errors)
+    return reading.plan
+
+
+def leave(problems: list[Problem]) -> NoReturn:
+    """End with the exit code that fits the problems."""
+    click.get_current_context().exit(NOT_FOUND if any(each.code == "PRD1001" for each in problems) else INVALID_PLAN)
+    raise AssertionError  # click has left
+
+
+def toolbox_from(path: Path | None) -> Toolbox | None:
+    """The toolbox in a JSON file."""
+    if path is None:
+        return None
+    try:
+        return Toolbox.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, ValidationError) as error:
+        first = str(error).splitlines()
+        raise ToolboxError(f"cannot read the toolbox {path}: {' '.join(first[:3])}") from error
+
+
+class ToolboxError(PerdureError):
+    """A toolbox file is not one."""
+
+    code = "PRD1412"

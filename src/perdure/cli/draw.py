@@ -1,0 +1,59 @@
+"""`perdure draw`: a plan as a tree, as Mermaid, or as a picture."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from perdure.cli.arguments import limit_options, limits_from, usable
+from perdure.cli.printing import console
+from perdure.plan.model.document import Plan
+
+
+@click.command()
+@click.argument("plan")
+@click.option("--mermaid", is_flag=True, help="Print a Mermaid flowchart.")
+@click.option("--svg", metavar="FILE", help="Write a picture (- for standard output).")
+@click.option("--html", metavar="FILE", help="Write a page to look around in (- for standard output).")
+@limit_options
+def draw(plan: str, mermaid: bool, svg: str | None, html: str | None, **settings: Any) -> None:
+    """Draw PLAN: a tree in the terminal, unless another form is asked for."""
+    found = usable(plan, limits_from(settings))
+    if mermaid:
+        from perdure.plan.drawing.mermaid import mermaid as draw_mermaid  # noqa: PLC0415  only the form asked for
+
+        click.echo(draw_mermaid(found))
+    if svg:
+        from perdure.plan.drawing.svg import svg as draw_svg  # noqa: PLC0415  only the form asked for
+
+        _write(svg, draw_svg(found))
+    if html:
+        from perdure.plan.drawing.page import html as draw_page  # noqa: PLC0415  only the form asked for
+
+        _write(html, draw_page(found))
+    if not (mermaid or svg or html):
+        _print_tree(found)
+
+
+def _print_tree(plan: Plan) -> None:
+    from perdure.plan.drawing.tree import plain_tree, tree  # noqa: PLC0415  only the form asked for
+    from perdure.plan.measures import measure, sentence  # noqa: PLC0415  only the form asked for
+
+    if sys.stdout.isatty():
+        screen = console()
+        screen.print(tree(plan))
+    else:
+        click.echo(plain_tree(plan))
+    click.echo(f"\n{sentence(measure(plan))}")
+
+
+def _write(name: str, text: str) -> None:
+    if name == "-":
+        click.echo(text)
+        return
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.UsageError(f"cannot write {name}: {error.strerror}") from error
+    click.echo(f"wrote {name}", err=True)

@@ -1,0 +1,51 @@
+"""How problems look: blocks on a terminal, lines in a pipe, data with `--json`."""
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from perdure.plan.problems import Problem, written
+from perdure.plan.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def print_json(data: Any) -> None:
+    """One document on standard output."""
+    click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def console(*, err: bool = False) -> "Console":
+    """A terminal that knows whether it may use colours."""
+    from rich.console import Console  # noqa: PLC0415  only when something is drawn
+
+    settings: dict[str, bool] = click.get_current_context().find_root().obj or {}
+    return Console(stderr=err, no_color=True if settings.get("no_color") else None, highlight=False, soft_wrap=True)
+
+
+def print_problems(problems: Iterable[Problem], *, err: bool = False) -> None:
+    """Every problem: a block each for people, a line each for programs."""
+    stream = sys.stderr if err else sys.stdout
+    if not stream.isatty():
+        for problem in problems:
+            click.echo(visible(str(problem)), err=err)
+        return
+    screen = console(err=err)
+    for problem in problems:
+        screen.print(_block(problem))
+
+
+def _block(problem: Problem) -> Any:
+    from rich.text import Text  # noqa: PLC0415  only when something is drawn
+
+    colour = "red" if problem.severity == "error" else "yellow"
+    text = Text.assemble((f"{problem.severity} {problem.code}", f"bold {colour}"), (f": {visible(problem.message)}", "bold"))
+    text.append(f"\n  --> {visible(problem.place)}   {visible(written(problem.path))}", "dim")
+    if problem.help:
+        text.append("\n  help: ", "green").append(visible(problem.help), "default")
+    text.append(f"\n  more: perdure explain {problem.code}\n", "dim")
+    return text

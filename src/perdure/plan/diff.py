@@ -1,0 +1,162 @@
+"""Diff: what changed between two plans, step by step. A step is known by its id."""
+
+from bisect import bisect_left
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from perdure.plan.index import Index, Node
+from perdure.plan.model.document import Plan
+from perdure.plan.problems import written
+from perdure.plan.raw import Raw, is_mapping
+from perdure.plan.visible import visible
+
+
+@dataclass(frozen=True)
+class Change:
+    """A field that is not what it was."""
+
+    field: str
+    before: Raw
+    after: Raw
+
+
+@dataclass(frozen=True)
+class Move:
+    """A step that stands elsewhere."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Everything that differs between two plans."""
+
+    added: dict[str, str] = field(default_factory=dict[str, str])
+    """New steps, with where they stand."""
+    removed: dict[str, str] = field(default_factory=dict[str, str])
+    """Steps that are gone, with where they stood."""
+    changed: dict[str, list[Change]] = field(default_factory=dict[str, list[Change]])
+    """Steps with other fields."""
+    moved: dict[str, Move] = field(default_factory=dict[str, Move])
+    """Steps in another group, or in another order among those that stayed."""
+    plan: list[Change] = field(default_factory=list[Change])
+    """Fields of the plan itself."""
+
+    def __bool__(self) -> bool:
+        return any((self.added, self.removed, self.changed, self.moved, self.plan))
+
+    def as_json(self) -> dict[str, Any]:
+        """The diff as plain data."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """The diff for people: `+` added, `-` removed, `~` changed, `>` moved."""
+        found = [f"~ plan  {_change(change)}" for change in self.plan]
+        found += [f"+ {name}  at {where}" for name, where in self.added.items()]
+        found += [f"- {name}  was at {where}" for name, where in self.removed.items()]
+        found += [f"> {name}  from {move.before} to {move.after}" for name, move in self.moved.items()]
+        found += [f"~ {name}  {_change(change)}" for name, changes in self.changed.items() for change in changes]
+        return [visible(line) for line in found]
+
+
+def _change(change: Change) -> str:
+    if change.before is None:
+        return f"{change.field}: {_value(change.after)} (new)"
+    if change.after is None:
+        return f"{change.field}: {_value(change.before)} (gone)"
+    return f"{change.field}: {_value(change.before)} → {_value(change.after)}"
+
+
+def _value(value: Raw) -> str:
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"  # noqa: PLR2004  what a line can hold
+
+
+def diff(before: Plan, after: Plan) -> Diff:
+    """What must be done to the first plan to get the second."""
+    old, new = Index(before), Index(after)
+    both = [name for name in new.by_id if name in old.by_id]
+    return Diff(
+        added={name: _where(node) for name, node in new.by_id.items() if name not in old.by_id},
+        removed={name: _where(node) for name, node in old.by_id.items() if name not in new.by_id},
+        changed={name: changes for name in both if (changes := _step_changes(old.by_id[name], new.by_id[name]))},
+        moved={name: Move(_where(old.by_id[name]), _where(new.by_id[name])) for name in _moved(old, new, both)},
+        plan=_changes(_own(before), _own(after)),
+    )
+
+
+def _where(node: Node) -> str:
+    return written(node.path)
+
+
+def _own(item: Plan) -> dict[str, Raw]:
+    return {key: value for key, value in item.model_copy(update={"steps": ()}).canonical().items() if key != "steps"}
+
+
+def _step_changes(old: Node, new: Node) -> list[Change]:
+    return _changes(_fields(old), _fields(new)) if old.step != new.step else []
+
+
+def _fields(node: Node) -> dict[str, Raw]:
+    """A step's own fields, without the steps inside it."""
+    step = node.step
+    if step is None:
+        return {}
+    if isinstance(node.holder, Plan):
+        bare = step.model_copy(update={"plan": node.holder.name or "inline"})
+        inside = {f"plan.{key}": value for key, value in _own(node.holder).items()}
+        return {**bare.model_dump(mode="json", exclude_defaults=True), **inside}
+    bare = step.model_copy(update={"steps": ()}) if node.holder else step
+    return {k: v for k, v in bare.model_dump(mode="json", exclude_defaults=True).items() if k != "steps" or v}
+
+
+def _changes(old: dict[str, Raw], new: dict[str, Raw], prefix: str = "") -> list[Change]:
+    found: list[Change] = []
+    for key in dict.fromkeys([*old, *new]):
+        before, after = old.get(key), new.get(key)
+        if before == after:
+            continue
+        if is_mapping(before) and is_mapping(after):
+            found += _changes({**before}, {**after}, f"{prefix}{key}.")
+        else:
+            found.append(Change(f"{prefix}{key}", before, after))
+    return found
+
+
+def _moved(old: Index, new: Index, both: list[str]) -> list[str]:
+    """The fewest steps that explain why the order is another."""
+    found: list[str] = []
+    families: dict[str, list[str]] = {}
+    for name in both:
+        parent = _parent(new.by_id[name])
+        if parent != _parent(old.by_id[name]):
+            found.append(name)
+        else:
+            families.setdefault(parent, []).append(name)
+    for names in families.values():
+        stayed = set(_longest_rise([old.by_id[name].position for name in names]))
+        found += [name for n, name in enumerate(names) if n not in stayed]
+    return sorted(found, key=both.index)
+
+
+def _parent(node: Node) -> str:
+    return node.parent.id if node.parent else ""
+
+
+def _longest_rise(numbers: list[int]) -> list[int]:
+    """Places of a longest rising run of numbers, found in n log n."""
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for place, number in enumerate(numbers):
+        length = bisect_left(tails, number)
+        tails[length : length + 1] = [number]
+        ends[length : length + 1] = [place]
+        before.append(ends[length - 1] if length else -1)
+    run: list[int] = []
+    place = ends[-1] if ends else -1
+    while place >= 0:
+        run.append(place)
+        place = before[place]
+    return run

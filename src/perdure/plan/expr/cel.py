@@ -1,0 +1,127 @@
+"""The one place that knows CEL. It is imported when the first expression that is more than a path is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+from perdure.plan.expr.cost import refuse_costly
+from perdure.plan.expr.data import Given, json_of, weigh
+from perdure.plan.expr.errors import NOT_JSON, ExpressionError
+from perdure.plan.expr.messages import is_about_absence, issues_in, refusal, run_time_error
+from perdure.plan.expr.path import ROOTS, Reference, Scope, look_up
+from perdure.plan.expr.tree import Node, read_tree, references_in
+from perdure.plan.raw import Raw
+
+_CONFIG: Final = """
+stdlib:
+  exclude_macros: [map, filter]
+  exclude_functions:
+    - name: "_+_"
+      overloads: [{id: add_string}, {id: add_bytes}, {id: add_list}]
+    - name: matches
+"""
+"""What is left out can make a small expression work without end: join texts, build lists, match patterns."""
+
+Types = tuple[tuple[str, str], ...]
+"""Names with the CEL types that are known of them."""
+
+
+class _Type(Protocol):
+    def name(self) -> str: ...
+
+
+class _Value(Protocol):
+    def type(self) -> _Type: ...
+    def plain_value(self) -> Any: ...
+
+
+class _Program(Protocol):
+    def eval(self, *, data: Mapping[str, Any]) -> _Value: ...
+    def return_type(self) -> _Type: ...
+    def serialize(self) -> bytes: ...
+
+
+class _Environment(Protocol):
+    def compile(self, expression: str) -> _Program: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An expression that CEL has read."""
+
+    program: _Program
+    tree: Node
+    references: tuple[Reference, ...]
+
+
+@lru_cache(maxsize=64)
+def _environment(types: Types = ()) -> _Environment:
+    from cel_expr_python import cel  # noqa: PLC0415  a plan without expressions does not load CEL
+    from cel_expr_python.ext import ext_optional  # noqa: PLC0415  likewise
+
+    variables = dict.fromkeys(ROOTS, cel.Type.DYN) | {name: cel.Type(word) for name, word in types}
+    config = cel.NewEnvConfigFromYaml(_CONFIG)
+    return cel.NewEnv(config=config, variables=variables, extensions=[ext_optional.ExtOptional()])
+
+
+@lru_cache(maxsize=512)
+def compiled(source: str) -> Compiled:
+    """Read an expression; raise `ExpressionError` if CEL or we refuse it."""
+    program = _compile(source)
+    tree = read_tree(program.serialize())
+    return Compiled(program, tree, references_in(tree))
+
+
+def _compile(source: str) -> _Program:
+    try:
+        return _environment().compile(source)
+    except RuntimeError as error:
+        raise refusal(issues_in(str(error), source), source) from None
+
+
+# ------------------------------------------------------------------------------- evaluating
+
+
+def evaluate(source: str, scope: Scope) -> Raw:
+    """The value of an expression; an error if it has none, or would be too much work."""
+    expression = compiled(source)
+    given = Given(expression.references, scope)
+    refuse_costly(expression.tree, given, weigh(given))
+    try:
+        value = expression.program.eval(data=given.roots)
+        failed = value.type().name() == "ERROR"
+        result = value.plain_value()
+    except RuntimeError as error:
+        raise _failure(str(error), expression.references, scope) from None
+    except (TypeError, SystemError):  # how the binding says that it cannot convert an optional value
+        raise ExpressionError(NOT_JSON, "the result is an optional value", "end it with .orValue(…)") from None
+    if failed:
+        raise _failure(str(result), expression.references, scope)
+    return json_of(result)
+
+
+def _failure(message: str, references: tuple[Reference, ...], scope: Scope) -> ExpressionError:
+    """What went wrong: most often a value that is not there, and then we can say more than CEL."""
+    for reference in references if is_about_absence(message) else ():
+        try:
+            look_up(reference, scope)
+        except ExpressionError as error:
+            return error
+    if any(reference.root == "secrets" for reference in references):
+        message = "the expression cannot be evaluated"  # CEL's message may hold a value
+    return run_time_error(message)
+
+
+# ------------------------------------------------------------------------------- checking
+
+
+def static_type(source: str, types: Types) -> str:
+    """The CEL type that an expression has for sure, as in `BOOL`; `DYN` if that is not known."""
+    try:
+        return _environment(types).compile(source).return_type().name()
+    except RuntimeError as error:
+        harmful = [issue for issue in issues_in(str(error), source) if not issue.is_harmless]
+        if harmful:
+            raise refusal(harmful, source) from None
+    return compiled(source).program.return_type().name()

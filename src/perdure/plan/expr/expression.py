@@ -1,0 +1,105 @@
+"""An expression: a path that is looked up, or CEL that is evaluated."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+from perdure.plan.expr import cel
+from perdure.plan.expr.errors import MISTYPED, SYNTAX, ExpressionError
+from perdure.plan.expr.path import Reference, Scope, look_up, read_path
+from perdure.plan.expr.schemas import Schemas, cel_types, schema_at, type_of
+from perdure.plan.raw import Raw
+
+MAX_SOURCE: Final = 4096
+"""The most characters that an expression may have."""
+
+Want = Literal["bool", "text", "list", "any"]
+
+
+@dataclass(frozen=True)
+class Expression:
+    """Something that has a value once there are values to look at."""
+
+    source: str
+    references: tuple[Reference, ...]
+    """Every value it names."""
+    is_path: bool
+    """Whether it is one path and nothing else: then it is looked up, and CEL is not asked."""
+
+    def evaluate(self, scope: Scope) -> Raw:
+        """The value in a scope such as `{"inputs": {…}, "steps": {…}}`; raise `ExpressionError` if there is none."""
+        return look_up(self.references[0], scope) if self.is_path else cel.evaluate(self.source, scope)
+
+    def check(self, types: Schemas | None = None, want: Want = "any") -> None:
+        """Raise `ExpressionError` if its types cannot go together, or it cannot give what is wanted.
+
+        `types` holds what is known: dotted paths with a JSON Schema, or only its `type`.
+        """
+        if self.is_path:
+            word = type_of(schema_at(self.references[0], types or {}))
+        else:
+            word = _json_type(cel.static_type(self.source, cel_types(self.references, types or {})))
+        _refuse_other(word, want)
+
+
+@lru_cache(maxsize=4096)
+def parse(source: str) -> Expression:
+    """Read an expression without evaluating it; raise `ExpressionError` if it cannot be read."""
+    if len(source) > MAX_SOURCE:
+        raise ExpressionError(SYNTAX, f"the expression has more than {MAX_SOURCE:,} characters", "let a step do it")
+    _refuse_unreadable(source)
+    path = read_path(source)
+    if path:
+        return Expression(source, (path,), is_path=True)
+    return Expression(source, cel.compiled(source).references, is_path=False)
+
+
+def _refuse_unreadable(source: str) -> None:
+    if not source.strip():
+        raise ExpressionError(SYNTAX, "the expression is empty")
+    try:
+        source.encode()
+    except UnicodeEncodeError as error:
+        message = "the expression holds half of a Unicode pair (a lone surrogate)"
+        raise ExpressionError(SYNTAX, message, offset=error.start) from None
+
+
+# ------------------------------------------------------------------------------- types
+
+_WANTED: Final = {"bool": "boolean", "text": "string", "list": "array"}
+_JSON_TYPES: Final = {
+    "bool": "boolean",
+    "string": "string",
+    "list": "array",
+    "int": "integer",
+    "uint": "integer",
+    "double": "number",
+    "map": "object",
+    "null": "null",
+    "dyn": "",
+}
+_SAID: Final = {
+    "boolean": "true or false",
+    "string": "a text",
+    "array": "a list",
+    "integer": "an integer",
+    "number": "a number",
+    "object": "an object",
+}
+_ADVICE: Final = {"bool": "compare it with something, as in a == b", "text": "write string(…) around it"}
+
+
+def _json_type(name: str) -> str:
+    plain, _, _ = name.lower().partition("<")
+    if plain == "optional_type":
+        raise ExpressionError(MISTYPED, "the result is an optional value", "end it with .orValue(…)")
+    if plain not in _JSON_TYPES:
+        raise ExpressionError(MISTYPED, f"the result is a {plain}, which is not JSON", "write string(…) around it")
+    return _JSON_TYPES[plain]
+
+
+def _refuse_other(word: str, want: Want) -> None:
+    wanted = _WANTED.get(want, word)
+    if word and word != wanted:
+        message = f"the expression gives {_SAID.get(word, word)} where {_SAID[wanted]} is wanted"
+        raise ExpressionError(MISTYPED, message, _ADVICE.get(want, ""))

@@ -1,0 +1,192 @@
+"""Where steps lead: the exits a step can have, and the target each exit is mapped to.
+
+Checks, pictures and measures all ask the same questions; the answers are here, once.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from perdure.plan.index import Index, Node
+from perdure.plan.model.steps import (
+    AnyStep,
+    AskStep,
+    CheckpointStep,
+    DecideStep,
+    DoneStep,
+    FailStep,
+    Leading,
+    WaitStep,
+    Working,
+)
+
+STANDARD_EXITS: Final = ("success", "failure", "cancelled", "skipped", "exhausted")
+"""Words any step may end with."""
+GOES_ON: Final = frozenset({"success", "approved", "elapsed", "skipped"})
+"""Exits that lead to `next` when nothing is written."""
+FALLS: Final = frozenset({"failure", "cancelled", "exhausted", "rejected", "expired"})
+
+
+def own_exits(step: AnyStep) -> tuple[str, ...]:
+    """The exits a step's own work can have, without those that every step shares."""
+    match step:
+        case DoneStep() | FailStep():
+            return ()
+        case DecideStep():
+            return (*step.choices, "failure")
+        case AskStep():
+            return (*_answers(step), *(("expired",) if step.deadline is not None and step.default is None else ()))
+        case WaitStep():
+            timed = step.wait.for_ is not None or step.wait.until is not None
+            return (*(("success",) if step.wait.signal else ()), *(("elapsed",) if timed else ()))
+        case CheckpointStep():
+            return ("success",)
+        case Working():
+            return ("success", *step.verdicts, "failure")
+        case _:
+            return ("success",)
+
+
+def _answers(step: AskStep) -> tuple[str, ...]:
+    match step.answer:
+        case "approval":
+            return ("approved", "rejected")
+        case "choice":
+            return step.choices
+        case _:
+            return ("success",)
+
+
+def exits(step: AnyStep) -> tuple[str, ...]:
+    """All exits a step can have."""
+    found = own_exits(step)
+    if step.when is not None:
+        found += ("skipped",)
+    if isinstance(step, Leading) and step.max_visits is not None:
+        found += ("exhausted",)
+    return found
+
+
+def known_exits(step: AnyStep) -> frozenset[str]:
+    """The words that make sense in a step's `on`."""
+    extra = ("expired",) if isinstance(step, AskStep) else ()
+    verdicts = step.verdicts if isinstance(step, Working) else ()
+    return frozenset({*own_exits(step), *STANDARD_EXITS, *verdicts, *extra})
+
+
+def choices_of(step: AnyStep) -> tuple[str, ...]:
+    """The declared choices of a step."""
+    return step.choices if isinstance(step, (DecideStep, AskStep)) else ()
+
+
+def aimed_at(node: Node, target: str, index: Index) -> Node | None:
+    """The step a jump from this node goes to: a child of a serial group around it, in the same scope."""
+    found = index.by_id.get(target)
+    if found is None or found.parent is None or not found.parent.serial:
+        return None
+    for group in node.around:
+        if group is found.parent:
+            return found
+        if group.is_scope:
+            return None
+    return None
+
+
+def target_of(node: Node, exit_: str, index: Index) -> str:
+    """Where an exit leads: what is written, or else the default."""
+    step = node.step
+    written = step.on.get(exit_) if isinstance(step, Leading) else None
+    if written is not None:
+        return written
+    if step is not None and exit_ in choices_of(step):
+        return exit_ if aimed_at(node, exit_, index) else "next"
+    return "next" if exit_ in GOES_ON else "recover"
+
+
+def leads(node: Node, index: Index) -> Iterator[tuple[str, str]]:
+    """Every exit of a step with its target."""
+    if node.step is None:
+        return
+    seen: set[str] = set()
+    for exit_ in exits(node.step):
+        if exit_ not in seen:
+            seen.add(exit_)
+            yield exit_, target_of(node, exit_, index)
+    for exit_, target in node.step.on.items() if isinstance(node.step, Leading) else ():
+        if exit_ not in seen:
+            yield exit_, target
+
+
+def goes_on_after_failure(node: Node, index: Index) -> bool:
+    """Whether a recovery table around the step may let it go on with a partial result."""
+    tables = [index.plan.recovery]
+    tables += [each.step.recovery for each in (node, *node.around) if isinstance(each.step, Working)]
+    return any("continue" in rungs for table in tables for rungs in table.values())
+
+
+class SerialFlow:
+    """For each serial group: which child can follow which. Numbers are positions in the group."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.edges: dict[Node, list[set[int]]] = {}
+        for group in (index.root, *index.nodes):
+            if group.serial:
+                self.edges[group] = [set() for _ in group.children]
+        for node in index.nodes:
+            self._follow(node)
+
+    def _follow(self, node: Node) -> None:
+        for exit_, target in leads(node, self.index):
+            if target == "next" or (target == "recover" and goes_on_after_failure(node, self.index)):
+                self._next(node)
+            elif jump := aimed_at(node, target, self.index):
+                self._jump(node, jump)
+            _ = exit_
+
+    def _next(self, node: Node) -> None:
+        group = node.parent
+        if group is not None and group.serial and node.position + 1 < len(group.children):
+            self.edges[group][node.position].add(node.position + 1)
+
+    def _jump(self, node: Node, target: Node) -> None:
+        here = node
+        while here.parent is not target.parent and here.parent is not None:
+            here = here.parent
+        if target.parent is not None:
+            self.edges[target.parent][here.position].add(target.position)
+
+    def reachable(self, group: Node) -> set[int]:
+        """The children that can be entered at all."""
+        edges = self.edges[group]
+        seen = {0} if edges else set[int]()
+        stack = list(seen)
+        while stack:
+            for following in edges[stack.pop()]:
+                if following not in seen:
+                    seen.add(following)
+                    stack.append(following)
+        return seen
+
+
+def cycle_in(edges: Iterable[tuple[int, Iterable[int]]]) -> list[int] | None:
+    """One cycle, as the nodes on it in order, or nothing. No recursion."""
+    graph = {node: list(following) for node, following in edges}
+    colour: dict[int, int] = {}
+    for start in graph:
+        if start in colour:
+            continue
+        trail: list[int] = [start]
+        left = [iter(graph[start])]
+        colour[start] = 1
+        while trail:
+            following = next(left[-1], None)
+            if following is None:
+                colour[trail.pop()] = 2
+                left.pop()
+            elif colour.get(following) == 1:
+                return trail[trail.index(following) :]
+            elif following in graph and following not in colour:
+                colour[following] = 1
+                trail.append(following)
+                left.append(iter(graph[following]))
+    return None

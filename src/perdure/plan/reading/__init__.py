@@ -1,0 +1,191 @@
+"""Reading: a file, a text or plain data becomes a plan, or a list of everything that is wrong with it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path as FilePath
+
+from perdure.plan.checks import check
+from perdure.plan.limits import Limits
+from perdure.plan.model.document import Plan
+from perdure.plan.problems import Path, PlanError, Problem, errors_in
+from perdure.plan.raw import Raw, is_mapping
+from perdure.plan.reading.dialects import Translation, translate
+from perdure.plan.reading.json_text import find_in_json, read_json
+from perdure.plan.reading.labels import LabelStep, record_of
+from perdure.plan.reading.shape import shape
+from perdure.plan.reading.source import Finder, Format, Source, Unreadable
+from perdure.plan.reading.yaml_text import find_in_yaml, read_yaml
+from perdure.plan.toolbox import Toolbox
+
+__all__ = ["LabelStep", "Reading", "from_steps", "load", "read_data", "read_file", "read_text"]
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What came out of a document. With errors among the problems, `plan` is not to be used."""
+
+    plan: Plan | None
+    problems: list[Problem] = field(default_factory=list[Problem])
+    dialect: str = "current"
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that make the plan unusable."""
+        return errors_in(self.problems)
+
+    def usable(self) -> Plan:
+        """The plan, or `PlanError` with every problem."""
+        if self.plan is None or self.errors:
+            raise PlanError(self.errors)
+        return self.plan
+
+
+def load(path: FilePath, limits: Limits = DEFAULT_LIMITS) -> Plan:
+    """Read a plan from a file; raise `PlanError` when it cannot be used."""
+    return read_file(path, limits).usable()
+
+
+def from_steps(steps: Iterable[object], goal: str = "") -> Plan:
+    """Make a plan of label steps; raise `PlanError` when it cannot be used."""
+    document: dict[str, Raw] = {"steps": [record_of(step) for step in steps]}
+    return read_data({"goal": goal, **document} if goal else document).usable()
+
+
+def read_file(path: FilePath, limits: Limits = DEFAULT_LIMITS, toolbox: Toolbox | None = None) -> Reading:
+    """Read a YAML or JSON file."""
+    name = str(path)
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= limits.bytes else b""
+    except OSError as error:
+        message = f"cannot read {name}: {error.strerror or error}"
+        return Reading(None, [Problem("PRD1001", message, help="check the name and the permissions", file=name)])
+    if size > limits.bytes:
+        return Reading(None, [_too_many_bytes(size, limits, name)])
+    return read_bytes(data, name, _format_of(path), limits, toolbox)
+
+
+def read_bytes(
+    data: bytes, name: str, kind: Format | None, limits: Limits = DEFAULT_LIMITS, toolbox: Toolbox | None = None
+) -> Reading:
+    """Read UTF-8 bytes."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line, column = data[: error.start].count(b"\n") + 1, error.start - data.rfind(b"\n", 0, error.start)
+        code = "PRD1003" if kind == "json" else "PRD1002"
+        problem = Problem(code, "the file is not UTF-8", (), "save it as UTF-8", "error", name, line, column)
+        return Reading(None, [problem])
+    return read_text(text, name, kind, limits, toolbox)
+
+
+def read_text(
+    text: str,
+    name: str = "",
+    kind: Format | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    toolbox: Toolbox | None = None,
+) -> Reading:
+    """Read a YAML or JSON text."""
+    if len(text) > limits.bytes:
+        return Reading(None, [_too_many_bytes(len(text), limits, name)])
+    source = Source(name, text, kind or ("json" if text.lstrip()[:1] in ("{", "[") and _is_json(text) else "yaml"))
+    try:
+        raw, problems = (read_json if source.format == "json" else read_yaml)(text, limits)
+    except Unreadable as stop:
+        return Reading(None, [replace(stop.problem, file=name)])
+    if errors_in(problems) and raw is None:
+        return Reading(None, [replace(problem, file=name) for problem in problems])
+    result = _read(raw, source, limits, toolbox)
+    return replace(result, problems=[replace(problem, file=name) for problem in problems] + result.problems)
+
+
+def read_data(raw: Raw, limits: Limits = DEFAULT_LIMITS, toolbox: Toolbox | None = None) -> Reading:
+    """Read plain data: what a YAML or JSON parser would have given."""
+    return _read(raw, Source(), limits, toolbox)
+
+
+# ------------------------------------------------------------------------------- inside
+
+
+def _read(raw: Raw, source: Source, limits: Limits, toolbox: Toolbox | None) -> Reading:
+    translation = translate(raw)
+    problems = list(translation.problems)
+    plan: Plan | None = None
+    if translation.document is not None:
+        found = shape(translation.document, limits)
+        plan = found.plan
+        problems += [_placed(problem, translation) for problem in found.problems]
+        if plan is not None:
+            checked = [p for p in check(plan, toolbox) if not any(p.path[: len(hole)] == hole for hole in found.holes)]
+            problems += [_placed(_in_document(problem, translation.document), translation) for problem in checked]
+    return Reading(plan, _located(problems, source, limits, raw), translation.dialect)
+
+
+def _in_document(problem: Problem, document: Raw) -> Problem:
+    """The model says `steps` where the document may say `parallel`."""
+    path: Path = ()
+    item: Raw = document
+    for segment in problem.path:
+        word = "parallel" if segment == "steps" and is_mapping(item) and "parallel" in item else segment
+        path = (*path, word)
+        item = _inner(item, word)
+    return replace(problem, path=path)
+
+
+def _inner(item: Raw, segment: str | int) -> Raw:
+    try:
+        return item[segment]
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+RENAMED = {("on", "success"): ("on_success",), ("on", "failure"): ("on_fail",), ("agent",): ("agent_key",)}
+
+
+def _placed(problem: Problem, translation: Translation) -> Problem:
+    """Where the problem stands in the document as it was written, if that was in an older dialect."""
+    if not translation.origins:
+        return problem
+    item: Raw = translation.document
+    origin, rest = (), problem.path
+    for length, segment in enumerate(problem.path, 1):
+        item = _inner(item, segment)
+        if is_mapping(item) and item.get("id") in translation.origins:
+            origin, rest = translation.origins[item["id"]], problem.path[length:]
+    return replace(problem, path=(*origin, *RENAMED.get(rest, rest))) if origin else problem
+
+
+def _located(problems: list[Problem], source: Source, limits: Limits, raw: Raw) -> list[Problem]:
+    if source.format is None or not problems:
+        return problems
+    finder = Finder([problem.path if is_mapping(raw) else _unlisted(problem.path) for problem in problems])
+    (find_in_json if source.format == "json" else find_in_yaml)(source.text, finder, limits)
+    return [
+        problem.at(source.name, *finder.position(path), path)
+        for problem, path in zip(problems, finder.wanted, strict=True)
+    ]
+
+
+def _unlisted(path: Path) -> Path:
+    return path[1:] if path[:1] == ("steps",) else path
+
+
+def _is_json(text: str) -> bool:
+    try:
+        read_json(text, DEFAULT_LIMITS)
+    except Unreadable as stop:
+        return stop.problem.code != "PRD1003"
+    return True
+
+
+def _format_of(path: FilePath) -> Format | None:
+    formats: dict[str, Format] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
+    return formats.get(path.suffix.lower())
+
+
+def _too_many_bytes(size: int, limits: Limits, name: str) -> Problem:
+    message = f"the document has {size:,} bytes; the limit is {limits.bytes:,}"
+    return Problem("PRD1004", message, help="keep large data in files of its own, or raise the limit", file=name)

@@ -1,0 +1,37 @@
+"""The JSON Schema of a plan, for editors and models: what may be written, with a sentence on every field."""
+
+from typing import Final
+
+from pydantic.json_schema import GenerateJsonSchema
+
+from perdure.plan.model.document import FORMAT, Plan
+from perdure.plan.raw import Raw
+
+DIALECT: Final = GenerateJsonSchema.schema_dialect
+IDENTIFIER: Final = f"urn:perdure:plan:{FORMAT}"
+SHORT_FORMS: Final[dict[str, list[dict[str, Raw]]]] = {
+    "Criterion": [{"type": "string"}],
+    "Context": [{"enum": ["all", "needs"]}, {"type": "array", "items": {"type": "string"}}],
+    "Wait": [{"type": ["string", "number"]}],
+}
+"""Records that may be written shorter than they are kept."""
+
+
+def plan_schema() -> dict[str, Raw]:
+    """The schema of a plan document, as people write it."""
+    schema = Plan.model_json_schema(by_alias=True, mode="validation", ref_template="#/$defs/{model}")
+    definitions: dict[str, Raw] = schema["$defs"]
+    for name, forms in SHORT_FORMS.items():
+        definitions[name] = {"anyOf": [*forms, definitions[name]]}
+    for holder in (definitions["Plan"] if "Plan" in definitions else schema, definitions["GroupStep"]):
+        _allow_parallel(holder)
+    definitions.get("Plan", schema)["properties"]["$schema"] = {"type": "string", "description": "For editors."}
+    return {"$schema": DIALECT, "$id": IDENTIFIER, **schema}
+
+
+def _allow_parallel(holder: dict[str, Raw]) -> None:
+    steps = holder["properties"]["steps"]
+    told = {**steps, "description": "The steps inside, all at once: short for `mode: graph` without needs."}
+    holder["properties"]["parallel"] = told
+    holder["required"] = [name for name in holder["required"] if name != "steps"]
+    holder["oneOf"] = [{"required": ["steps"]}, {"required": ["parallel"]}]

@@ -1,0 +1,40 @@
+"""What is known of tools, agents and named plans when a plan is checked: names and schemas."""
+
+from typing import Self
+
+from pydantic import model_validator
+
+from perdure.plan.model.parts import JsonSchema, Many, Name, Part, ToolName
+from perdure.plan.raw import Raw, is_list
+
+
+class ToolFacts(Part):
+    """What a plan may rely on when it calls a tool."""
+
+    inputs: JsonSchema | None = None
+    """JSON Schema of its arguments, an object; left out: anything goes."""
+    returns: JsonSchema | None = None
+    """JSON Schema of its output; left out: unknown."""
+
+
+class Toolbox(Part):
+    """The names a plan may use. What is left out (`agents`, `plans`) is not checked."""
+
+    tools: dict[ToolName, ToolFacts] = {}
+    """Tools by name."""
+    agents: Many[Name] | None = None
+    """Names of agents."""
+    plans: Many[Name] | None = None
+    """Names of plans."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_names(cls, raw: Raw) -> Raw:
+        if isinstance(raw, dict) and is_list(raw.get("tools")):  # pyright: ignore[reportUnknownMemberType]  raw
+            return {**raw, "tools": {name: {} for name in raw["tools"]}}
+        return raw
+
+    @classmethod
+    def of(cls, *tools: str) -> Self:
+        """A toolbox that knows these tools by name only."""
+        return cls(tools={name: ToolFacts() for name in tools})

@@ -1,0 +1,140 @@
+"""Every expression in a plan: where it stands, when it is looked at, and what it may see."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from perdure.plan.expr import Expression, ExpressionError, parse, template, texts_in
+from perdure.plan.model.document import Plan
+from perdure.plan.model.parts import AgentCall, Call, Criterion, ModelCall, ToolCall
+from perdure.plan.model.steps import (
+    AgentStep,
+    AnyStep,
+    AskStep,
+    DecideStep,
+    DoneStep,
+    FailStep,
+    Grouping,
+    MapStep,
+    ModelStep,
+    SubplanStep,
+    ToolStep,
+    WaitStep,
+    Working,
+)
+from perdure.plan.problems import Path
+from perdure.plan.raw import Raw
+
+Moment = Literal["start", "end"]
+Want = Literal["bool", "text", "list", "any"]
+
+
+@dataclass(frozen=True)
+class Use:
+    """One expression in its place."""
+
+    path: Path
+    """Relative to the step."""
+    expression: Expression | ExpressionError
+    moment: Moment = "start"
+    want: Want = "any"
+    secrets: bool = False
+    """Whether `secrets` may be used here."""
+
+
+def uses_of(step: AnyStep) -> Iterator[Use]:
+    """The expressions of a step itself, not of the steps inside it."""
+    if step.when is not None:
+        yield _bare(step.when, ("when",), want="bool")
+    yield from _own_uses(step)
+    if isinstance(step, Working):
+        yield from _contract_uses(step)
+    if isinstance(step, Grouping) and step.exit is not None:
+        yield _bare(step.exit, ("exit",), "end", "text")
+
+
+def _own_uses(step: AnyStep) -> Iterator[Use]:
+    match step:
+        case ToolStep() | ModelStep() | AgentStep():
+            yield from _call_uses(step, ())
+        case DecideStep(decide=str(source)):
+            yield _bare(source, ("decide",), want="text")
+        case DecideStep(decide=call):
+            yield from _call_uses(call, ("decide",))
+        case AskStep():
+            yield from _texts(step.ask, ("ask",))
+        case WaitStep():
+            yield from _texts(step.wait.for_, ("wait", "for"))
+            yield from _texts(step.wait.until, ("wait", "until"))
+        case MapStep():
+            yield from _texts(step.map, ("map",), want="list")
+            yield from _texts(step.with_, ("with",))
+        case SubplanStep():
+            yield from _texts(step.with_, ("with",))
+        case DoneStep():
+            yield from _texts(step.done, ("done",))
+        case FailStep():
+            yield from _texts(step.fail, ("fail",))
+        case _:
+            return
+
+
+def _contract_uses(step: Working) -> Iterator[Use]:
+    for n, source in enumerate(step.requires):
+        yield _bare(source, ("requires", n), want="bool")
+    for n, source in enumerate(step.ensures):
+        yield _bare(source, ("ensures", n), "end", "bool")
+    for name, criteria in (("accept", step.accept), ("relaxed", step.relaxed)):
+        for n, criterion in enumerate(criteria):
+            yield from _criterion_uses(criterion, (name, n))
+    if step.undo is not None:
+        yield from _call_uses(step.undo, ("undo",), "end")
+    if step.simpler is not None:
+        yield from _call_uses(step.simpler, ("simpler",))
+    for n, call in enumerate(step.alternates):
+        yield from _call_uses(call, ("alternates", n))
+
+
+def _criterion_uses(criterion: Criterion, path: Path) -> Iterator[Use]:
+    if criterion.expr is not None:
+        yield _bare(criterion.expr, (*path, "expr"), "end", "bool")
+    yield from _texts(criterion.with_, (*path, "with"), "end", secrets=True)
+
+
+def _call_uses(call: Call, path: Path, moment: Moment = "start") -> Iterator[Use]:
+    match call:
+        case ToolCall():
+            yield from _texts(call.with_, (*path, "with"), moment, secrets=True)
+        case ModelCall():
+            yield from _texts(call.prompt, (*path, "prompt"), moment)
+        case AgentCall():
+            yield from _texts(call.task, (*path, "task"), moment)
+            yield from _texts(call.with_, (*path, "with"), moment, secrets=True)
+
+
+def uses_of_plan(plan: Plan) -> Iterator[Use]:
+    """The expressions of a plan itself, not of its steps."""
+    yield from _texts(plan.goal, ("goal",))
+    yield from _texts(plan.output, ("output",), "end")
+    if plan.exit is not None:
+        yield _bare(plan.exit, ("exit",), "end", "text")
+
+
+def _bare(source: str, path: Path, moment: Moment = "start", want: Want = "any") -> Use:
+    try:
+        return Use(path, parse(source), moment, want)
+    except ExpressionError as error:
+        return Use(path, error, moment, want)
+
+
+def _texts(
+    value: Raw, path: Path, moment: Moment = "start", want: Want = "any", *, secrets: bool = False
+) -> Iterator[Use]:
+    for place, text in texts_in(value):
+        try:
+            found = template(text)
+        except ExpressionError as error:
+            yield Use((*path, *place), error, moment)
+            continue
+        for expression, _ in found.expressions:
+            yield Use((*path, *place), expression, moment, want if found.is_whole else "any", secrets)

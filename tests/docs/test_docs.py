@@ -1,0 +1,90 @@
+"""Docs are under test: every plan, every Python block and every command in them runs; every name is documented."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from perdure import errors
+from perdure.cli import COMMANDS
+from perdure.plan import Plan
+from perdure.plan.model.steps import STEP_TYPES
+from perdure.plan.reading import read_text
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def blocks(kind):
+    for page in PAGES:
+        for n, (info, text) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8"))):
+            if info.split()[:1] == [kind]:
+                yield pytest.param(info, text, id=f"{page.relative_to(ROOT)}:{n}")
+
+
+@pytest.mark.parametrize(("info", "text"), blocks("yaml"))
+def test_every_plan_in_the_docs_is_right(info, text):
+    if info != "yaml" and not info.startswith("yaml plan"):
+        return
+    assert text.startswith("perdure: 1") or "\nperdure: 1" in text, "mark a fragment as: yaml fragment"
+    assert [str(problem) for problem in read_text(text).problems] == []
+
+
+@pytest.mark.parametrize(("info", "text"), blocks("python"))
+def test_every_python_block_runs(info, text, tmp_path, monkeypatch):
+    assert info == "python"
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(text, "docs", "exec"), {"__name__": "docs"})  # noqa: S102  our own docs, run as they stand
+
+
+@pytest.mark.parametrize(("info", "text"), blocks("console"))
+def test_every_command_prints_what_the_docs_say(info, text, tmp_path):
+    assert info == "console"
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False,
+            env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "LANG": "C.UTF-8", "COLUMNS": "100"},
+        )  # fmt: skip
+        shown = [line.rstrip() for line in (done.stdout + done.stderr).rstrip().splitlines()]
+        pattern = "\n".join(
+            ".*" if line == "…" else re.escape(line.rstrip()) for line in expected.rstrip().splitlines()
+        )
+        assert re.fullmatch(pattern, "\n".join(shown), re.DOTALL), f"$ {command}\n" + "\n".join(shown)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for target in LINK.findall(text):
+        if "://" not in target and not target.startswith("mailto:"):
+            assert (page.parent / target).exists(), target
+
+
+def test_every_command_is_documented():
+    text = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f"## perdure {name}" not in text] == []
+
+
+def test_every_field_of_a_plan_is_documented():
+    text = (ROOT / "docs/reference/plan.md").read_text(encoding="utf-8")
+    names = {info.alias or name for model in (Plan, *STEP_TYPES.values()) for name, info in model.model_fields.items()}
+    assert sorted(name for name in names if f"| `{name}` |" not in text and name != "kind") == []
+
+
+def test_every_error_code_is_documented():
+    text = (ROOT / "docs/reference/errors.md").read_text(encoding="utf-8")
+    assert [code for code in errors.codes() if code not in text] == []
+
+
+def test_the_docs_speak_of_the_project_alone():
+    forbidden = re.compile(r"/(?:work|home|root|tmp)/|pypi\.org|registry\.npmjs|files\.pythonhosted")
+    found = [page.name for page in PAGES if forbidden.search(page.read_text(encoding="utf-8"))]
+    assert found == []
