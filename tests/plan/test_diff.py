@@ -23,7 +23,12 @@ def test_equal_plans_do_not_differ():
 
 def test_added_removed_changed_moved():
     before = plan(tool("a"), tool("b", retry={"attempts": 2}), {"id": "g", "steps": [tool("c"), tool("d")]}, goal="One")
-    after = plan(tool("a", title="New"), {"id": "g", "steps": [tool("d"), tool("b", retry={"attempts": 3})]}, tool("e"), goal="Two")
+    after = plan(
+        tool("a", title="New"),
+        {"id": "g", "steps": [tool("d"), tool("b", retry={"attempts": 3})]},
+        tool("e"),
+        goal="Two",
+    )
     found = diff(before, after)
     assert found.added == {"e": "steps[2]"}
     assert found.removed == {"c": "steps[2].steps[0]"}
@@ -31,7 +36,9 @@ def test_added_removed_changed_moved():
         "a": [("title", None, "New")],
         "b": [("retry.attempts", 2, None)],
     }
-    assert {name: (move.before, move.after) for name, move in found.moved.items()} == {"b": ("steps[1]", "steps[1].steps[1]")}
+    assert {name: (move.before, move.after) for name, move in found.moved.items()} == {
+        "b": ("steps[1]", "steps[1].steps[1]")
+    }
     assert [change.field for change in found.plan] == ["goal"]
     assert found.lines() == [
         "~ plan  goal: One → Two",

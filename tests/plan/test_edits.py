@@ -94,12 +94,40 @@ def test_refusals_name_every_reason():
     assert codes(base(), {"insert": {"id": "n", "parallel": [new("c")]}, "after": "a"}) == ["PRD1107"]
 
 
+def test_a_group_is_removed_with_what_was_put_into_it():
+    taken = edits({"insert": new("n"), "into": "g"}, {"remove": "g"}, {"insert": new("n"), "after": "a"})
+    assert ids(revise(base(), taken)) == "a n p q m r".split()
+    assert codes(base(), {"insert": new("n"), "into": "g"}, {"remove": "g"}, {"insert": new("k"), "after": "n"}) == [
+        "PRD1502"
+    ]
+    deep = edits(
+        {"insert": {"id": "h", "steps": [new("h1")]}, "into": "g"}, {"insert": new("n"), "into": "h"}, {"remove": "g"}
+    )
+    assert ids(revise(base(), deep)) == "a p q m r".split()
+
+
+def test_a_revised_plan_has_its_own_hash():
+    before = base()
+    assert before.hash
+    revised = revise(before, edits({"remove": "a"}))
+    assert revised.hash == Plan.model_validate(revised.canonical()).hash != before.hash
+
+
+def test_nothing_is_left_empty():
+    assert codes(base(), {"remove": "q"}) == ["PRD1504"]
+    assert codes(base(), {"remove": "r"}) == ["PRD1504"]
+
+
 def test_removing_what_others_refer_to_is_refused():
-    plan = Plan.model_validate({"steps": [{"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y", "with": {"v": "${steps.a.output}"}}]})
+    plan = Plan.model_validate(
+        {"steps": [{"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y", "with": {"v": "${steps.a.output}"}}]}
+    )
     assert codes(plan, {"remove": "a"}) == ["PRD1202"]
 
 
-@pytest.mark.parametrize("raw", [{"insert": new()}, {"insert": new(), "after": "a", "into": "g"}, {"move": "a"}, {"remove": "a", "x": 1}])
+@pytest.mark.parametrize(
+    "raw", [{"insert": new()}, {"insert": new(), "after": "a", "into": "g"}, {"move": "a"}, {"remove": "a", "x": 1}]
+)
 def test_edits_are_checked_for_form(raw):
     with pytest.raises(ValidationError):
         edits(raw)
@@ -107,10 +135,14 @@ def test_edits_are_checked_for_form(raw):
 
 NAMES = st.sampled_from(["a", "g", "b", "c", "p", "q", "m", "r", "n0", "n1", "n2", "zz"])
 STEP = st.builds(
-    lambda name, grouped: {"id": name, "steps": [new(f"{name}x")]} if grouped else new(name), st.sampled_from(["n0", "n1", "n2", "b"]), st.booleans()
+    lambda name, grouped: {"id": name, "steps": [new(f"{name}x")]} if grouped else new(name),
+    st.sampled_from(["n0", "n1", "n2", "b"]),
+    st.booleans(),
 )
 RAW = st.one_of(
-    st.builds(lambda step, word, name: {"insert": step, word: name}, STEP, st.sampled_from(["after", "before", "into"]), NAMES),
+    st.builds(
+        lambda step, word, name: {"insert": step, word: name}, STEP, st.sampled_from(["after", "before", "into"]), NAMES
+    ),
     st.builds(lambda name, step: {"replace": name, "step": step}, NAMES, STEP),
     st.builds(lambda name: {"remove": name}, NAMES),
 )

@@ -44,7 +44,11 @@ def test_the_kind_is_told_by_the_key_and_written(kind):
 
 def models():
     found = [Plan, *STEP_TYPES.values()]
-    return found + [each for each in vars(parts).values() if isinstance(each, type) and issubclass(each, BaseModel) and each is not BaseModel]
+    return found + [
+        each
+        for each in vars(parts).values()
+        if isinstance(each, type) and issubclass(each, BaseModel) and each is not BaseModel
+    ]
 
 
 @pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)
@@ -61,8 +65,12 @@ def test_models_are_frozen():
 
 
 def test_the_hash_names_the_content():
-    plan = Plan.model_validate({"steps": [{"id": "a", "tool": "x.y", "timeout": "1m30s", "with": {"n": 1.0, "k": "é"}}]})
-    same = Plan.model_validate({"steps": [{"with": {"k": "é", "n": 1}, "kind": "tool", "timeout": 90, "tool": "x.y", "id": "a"}]})
+    plan = Plan.model_validate(
+        {"steps": [{"id": "a", "tool": "x.y", "timeout": "1m30s", "with": {"n": 1.0, "k": "é"}}]}
+    )
+    same = Plan.model_validate(
+        {"steps": [{"with": {"k": "é", "n": 1}, "kind": "tool", "timeout": 90, "tool": "x.y", "id": "a"}]}
+    )
     other = Plan.model_validate({"steps": [{"id": "a", "tool": "x.y", "timeout": 91, "with": {"n": 1, "k": "é"}}]})
     assert plan.hash == same.hash
     assert plan.hash != other.hash
@@ -75,7 +83,17 @@ def test_defaults_are_not_written_so_new_fields_change_no_hash():
 
 @pytest.mark.parametrize(
     ("given_", "seconds"),
-    [("500ms", 0.5), ("10s", 10), ("1.5s", 1.5), ("5m", 300), ("1h30m", 5400), ("2d", 172800), (7, 7), (0.25, 0.25), ("1d1h1m1s1ms", 90061.001)],
+    [
+        ("500ms", 0.5),
+        ("10s", 10),
+        ("1.5s", 1.5),
+        ("5m", 300),
+        ("1h30m", 5400),
+        ("2d", 172800),
+        (7, 7),
+        (0.25, 0.25),
+        ("1d1h1m1s1ms", 90061.001),
+    ],
 )
 def test_durations(given_, seconds):
     assert one(tool="a.b", timeout=given_).timeout == seconds
@@ -104,7 +122,9 @@ def test_nothing_is_converted_silently(fields):
         one(tool="a.b", **fields)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**53, -(2**53), "\ud800", object(), {1: 2}, b"x", {"a": [set()]}])
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), 2**53, -(2**53), "\ud800", object(), {1: 2}, b"x", {"a": [set()]}]
+)
 def test_values_that_others_cannot_read_are_refused(value):
     with pytest.raises(ValidationError):
         one(tool="a.b", with_={"x": value})
@@ -112,7 +132,12 @@ def test_values_that_others_cannot_read_are_refused(value):
 
 def test_parallel_is_a_graph_and_needs_make_one():
     plan = Plan.model_validate(
-        {"steps": [{"id": "p", "parallel": [{"id": "a", "tool": "x.y"}]}, {"id": "s", "steps": [{"id": "b", "tool": "x.y"}]}]}
+        {
+            "steps": [
+                {"id": "p", "parallel": [{"id": "a", "tool": "x.y"}]},
+                {"id": "s", "steps": [{"id": "b", "tool": "x.y"}]},
+            ]
+        }
     )
     assert [step.mode for step in plan.steps] == ["graph", "serial"]
     graph = Plan.model_validate({"steps": [{"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y", "needs": ["a"]}]})
@@ -179,7 +204,10 @@ LEAVES = st.one_of(
 STEPS = st.recursive(
     LEAVES,
     lambda inner: st.builds(
-        lambda id_, key, steps: {"id": id_, key: steps}, IDS, st.sampled_from(["steps", "parallel"]), st.lists(inner, max_size=3)
+        lambda id_, key, steps: {"id": id_, key: steps},
+        IDS,
+        st.sampled_from(["steps", "parallel"]),
+        st.lists(inner, max_size=3),
     ),
     max_leaves=12,
 )

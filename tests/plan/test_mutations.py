@@ -27,9 +27,20 @@ TEXTS = [path.read_text(encoding="utf-8") for path in EXAMPLES]
 DOCUMENTS = [read_yaml(text, Limits())[0] for text in TEXTS] + [
     [
         {"label": "a", "agent_key": "plan_agent", "on_success": "dynamic", "on_fail": "manual_intervention"},
-        {"label": "b", "agent_key": "x", "on_success": "a", "steps": [{"label": "c"}], "parallel_steps": [{"label": "d"}]},
+        {
+            "label": "b",
+            "agent_key": "x",
+            "on_success": "a",
+            "steps": [{"label": "c"}],
+            "parallel_steps": [{"label": "d"}],
+        },
     ],
-    {"steps": [{"step_number": 1, "tool": "a.b", "parameters": {}}, {"step_number": 2, "tool": "a.c", "depends_on": [1]}]},
+    {
+        "steps": [
+            {"step_number": 1, "tool": "a.b", "parameters": {}},
+            {"step_number": 2, "tool": "a.c", "depends_on": [1]},
+        ]
+    },
     {"steps": [{"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y", "dependencies": ["a"]}]},
 ]
 
@@ -42,8 +53,37 @@ ODD = st.sampled_from(
     ]
 )  # fmt: skip
 WORDS = st.sampled_from(
-    ["id", "tool", "agent", "steps", "parallel", "on", "needs", "when", "map", "plan", "ask", "wait", "label", "undo", "budget"]
-    + ["mode", "join", "max_visits", "kind", "with", "choices", "inputs", "output", "retyr", "on_success", "depends_on", "meta"]
+    [
+        "id",
+        "tool",
+        "agent",
+        "steps",
+        "parallel",
+        "on",
+        "needs",
+        "when",
+        "map",
+        "plan",
+        "ask",
+        "wait",
+        "label",
+        "undo",
+        "budget",
+    ]
+    + [
+        "mode",
+        "join",
+        "max_visits",
+        "kind",
+        "with",
+        "choices",
+        "inputs",
+        "output",
+        "retyr",
+        "on_success",
+        "depends_on",
+        "meta",
+    ]
 )
 
 
@@ -93,7 +133,15 @@ def scratched(draw):
     for _ in range(draw(st.integers(1, 3))):
         place = draw(st.integers(0, len(text)))
         cut = draw(st.integers(0, 3))
-        text = text[:place] + draw(st.sampled_from(["", ":", " ", "\n", "{", "}", "[", "]", "&a ", "*a", "!t ", "- ", '"', "\t", "${", "é", "\x00"])) + text[place + cut :]
+        text = (
+            text[:place]
+            + draw(
+                st.sampled_from(
+                    ["", ":", " ", "\n", "{", "}", "[", "]", "&a ", "*a", "!t ", "- ", '"', "\t", "${", "é", "\x00"]
+                )
+            )
+            + text[place + cut :]
+        )
     return text, "yaml"
 
 

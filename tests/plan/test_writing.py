@@ -12,7 +12,34 @@ from perdure.plan.reading import read_text
 from perdure.plan.reading.yaml_text import read_yaml
 from perdure.plan.writing import to_yaml
 
-ODD_TEXTS = ["no", "on", "1e3", "0o17", "0x1F", "1:30", "null", "~", "", " a ", "- a", "a: b", "#x", "é\n\tz", "true", ".5", "+1", "<<", "=", "'", '"', "${a}", "a,b", "[", "\x85", "\ufeff"]
+ODD_TEXTS = [
+    "no",
+    "on",
+    "1e3",
+    "0o17",
+    "0x1F",
+    "1:30",
+    "null",
+    "~",
+    "",
+    " a ",
+    "- a",
+    "a: b",
+    "#x",
+    "é\n\tz",
+    "true",
+    ".5",
+    "+1",
+    "<<",
+    "=",
+    "'",
+    '"',
+    "${a}",
+    "a,b",
+    "[",
+    "\x85",
+    "\ufeff",
+]
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS)
@@ -38,8 +65,20 @@ def test_kinds_are_told_by_their_keys():
             "goal": "Show",
             "steps": [
                 {"id": "p", "parallel": [{"id": "a", "tool": "x.y"}, {"id": "b", "checkpoint": True}]},
-                {"id": "g", "mode": "graph", "steps": [{"id": "c", "tool": "x.y"}, {"id": "d", "tool": "x.y", "needs": ["c"]}]},
-                {"id": "h", "mode": "graph", "steps": [{"id": "e", "tool": "x.y"}, {"id": "f", "tool": "x.y"}, {"id": "i", "tool": "x.y", "needs": ["e"]}]},
+                {
+                    "id": "g",
+                    "mode": "graph",
+                    "steps": [{"id": "c", "tool": "x.y"}, {"id": "d", "tool": "x.y", "needs": ["c"]}],
+                },
+                {
+                    "id": "h",
+                    "mode": "graph",
+                    "steps": [
+                        {"id": "e", "tool": "x.y"},
+                        {"id": "f", "tool": "x.y"},
+                        {"id": "i", "tool": "x.y", "needs": ["e"]},
+                    ],
+                },
                 {"id": "end", "done": True},
             ],
         }

@@ -154,10 +154,10 @@ class _Draft:
             return Problem("PRD1503", f'"{group}" holds no steps', (number, "into"), hint)
         return self._put(group, len(self._lists[group]), step, number)
 
-    def _put(self, parent: str, position: int, step: AnyStep, number: int) -> Problem | None:
+    def _put(self, parent: str, position: int, step: AnyStep, number: int, word: str = "insert") -> Problem | None:
         if taken := self._taken(step):
             hint = "give the new step another id, or use `replace`"
-            return Problem("PRD1107", f'the id "{taken}" is taken', (number, "insert", "id"), hint)
+            return Problem("PRD1107", f'the id "{taken}" is taken', (number, word, "id"), hint)
         self._lists[parent].insert(position, step)
         self._touched[parent] = None
         self._adopt(step, parent)
@@ -167,9 +167,10 @@ class _Draft:
         if name not in self._parents:
             return self._unknown(name, number)
         parent, position = self._parents[name], self._position(name)
-        self._forget(self._lists[parent].pop(position))
+        del self._lists[parent][position]
+        self._forget(name)
         for step in steps:
-            if problem := self._put(parent, position, step, number):
+            if problem := self._put(parent, position, step, number, "step"):
                 return problem
         self._touched[parent] = None
         return None
@@ -182,11 +183,9 @@ class _Draft:
 
     # ------------------------------------------------------------ what is in it
 
-    def _family(self, step: AnyStep) -> list[str]:
-        return [node.id for node in Index(Plan.model_construct(steps=(step,))).nodes]
-
     def _taken(self, step: AnyStep) -> str | None:
-        return next((name for name in self._family(step) if name in self._parents), None)
+        names = [node.id for node in Index(Plan.model_construct(steps=(step,))).nodes]
+        return next((name for name in names if name in self._parents), None)
 
     def _adopt(self, step: AnyStep, parent: str) -> None:
         index = Index(Plan.model_construct(steps=(step,)))
@@ -197,10 +196,14 @@ class _Draft:
             if isinstance(node.step, (GroupStep, MapStep, SubplanStep)):
                 self._holders[node.id] = node.step
 
-    def _forget(self, step: AnyStep) -> None:
-        for name in self._family(step):
+    def _forget(self, name: str) -> None:
+        """A step is gone, with all that is in it by now."""
+        stack = [name]
+        while stack:
+            gone = stack.pop()
+            stack.extend(step.id for step in self._lists.get(gone, ()))
             for known in (self._parents, self._lists, self._holders, self._touched):
-                known.pop(name, None)
+                known.pop(gone, None)
 
     # ------------------------------------------------------------ closing
 

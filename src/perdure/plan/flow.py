@@ -3,14 +3,13 @@
 Checks, pictures and measures all ask the same questions; the answers are here, once.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from perdure.plan.index import Index, Node
 from perdure.plan.model.steps import (
     AnyStep,
     AskStep,
-    CheckpointStep,
     DecideStep,
     DoneStep,
     FailStep,
@@ -23,7 +22,6 @@ STANDARD_EXITS: Final = ("success", "failure", "cancelled", "skipped", "exhauste
 """Words any step may end with."""
 GOES_ON: Final = frozenset({"success", "approved", "elapsed", "skipped"})
 """Exits that lead to `next` when nothing is written."""
-FALLS: Final = frozenset({"failure", "cancelled", "exhausted", "rejected", "expired"})
 
 
 def own_exits(step: AnyStep) -> tuple[str, ...]:
@@ -34,26 +32,21 @@ def own_exits(step: AnyStep) -> tuple[str, ...]:
         case DecideStep():
             return (*step.choices, "failure")
         case AskStep():
-            return (*_answers(step), *(("expired",) if step.deadline is not None and step.default is None else ()))
+            return _answers(step)
         case WaitStep():
-            timed = step.wait.for_ is not None or step.wait.until is not None
-            return (*(("success",) if step.wait.signal else ()), *(("elapsed",) if timed else ()))
-        case CheckpointStep():
-            return ("success",)
-        case Working():
-            return ("success", *step.verdicts, "failure")
+            return _wakings(step)
         case _:
-            return ("success",)
+            return ("success", *step.verdicts, "failure") if isinstance(step, Working) else ("success",)
+
+
+def _wakings(step: WaitStep) -> tuple[str, ...]:
+    timed = step.wait.for_ is not None or step.wait.until is not None
+    return (*(("success",) if step.wait.signal else ()), *(("elapsed",) if timed else ()))
 
 
 def _answers(step: AskStep) -> tuple[str, ...]:
-    match step.answer:
-        case "approval":
-            return ("approved", "rejected")
-        case "choice":
-            return step.choices
-        case _:
-            return ("success",)
+    answers = {"approval": ("approved", "rejected"), "choice": step.choices}.get(step.answer, ("success",))
+    return (*answers, *(("expired",) if step.deadline is not None and step.default is None else ()))
 
 
 def exits(step: AnyStep) -> tuple[str, ...]:
@@ -67,10 +60,11 @@ def exits(step: AnyStep) -> tuple[str, ...]:
 
 
 def known_exits(step: AnyStep) -> frozenset[str]:
-    """The words that make sense in a step's `on`."""
+    """The words that make sense in a step's `on`. A condition that cannot be read makes any step fail."""
     extra = ("expired",) if isinstance(step, AskStep) else ()
     verdicts = step.verdicts if isinstance(step, Working) else ()
-    return frozenset({*own_exits(step), *STANDARD_EXITS, *verdicts, *extra})
+    shared = (exit_ for exit_ in STANDARD_EXITS if exit_ != "success")
+    return frozenset({*own_exits(step), *shared, *verdicts, *extra})
 
 
 def choices_of(step: AnyStep) -> tuple[str, ...]:
@@ -98,7 +92,8 @@ def target_of(node: Node, exit_: str, index: Index) -> str:
     if written is not None:
         return written
     if step is not None and exit_ in choices_of(step):
-        return exit_ if aimed_at(node, exit_, index) else "next"
+        is_value = node.parent is not None and not node.parent.serial  # in a graph a choice is only a value
+        return exit_ if not is_value and aimed_at(node, exit_, index) else "next"
     return "next" if exit_ in GOES_ON else "recover"
 
 
@@ -136,12 +131,11 @@ class SerialFlow:
             self._follow(node)
 
     def _follow(self, node: Node) -> None:
-        for exit_, target in leads(node, self.index):
+        for _, target in leads(node, self.index):
             if target == "next" or (target == "recover" and goes_on_after_failure(node, self.index)):
                 self._next(node)
             elif jump := aimed_at(node, target, self.index):
                 self._jump(node, jump)
-            _ = exit_
 
     def _next(self, node: Node) -> None:
         group = node.parent
@@ -166,27 +160,3 @@ class SerialFlow:
                     seen.add(following)
                     stack.append(following)
         return seen
-
-
-def cycle_in(edges: Iterable[tuple[int, Iterable[int]]]) -> list[int] | None:
-    """One cycle, as the nodes on it in order, or nothing. No recursion."""
-    graph = {node: list(following) for node, following in edges}
-    colour: dict[int, int] = {}
-    for start in graph:
-        if start in colour:
-            continue
-        trail: list[int] = [start]
-        left = [iter(graph[start])]
-        colour[start] = 1
-        while trail:
-            following = next(left[-1], None)
-            if following is None:
-                colour[trail.pop()] = 2
-                left.pop()
-            elif colour.get(following) == 1:
-                return trail[trail.index(following) :]
-            elif following in graph and following not in colour:
-                colour[following] = 1
-                trail.append(following)
-                left.append(iter(graph[following]))
-    return None

@@ -1,12 +1,13 @@
 """Paths in graphs of numbered nodes: circles, components, and who can be reached from where."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 BATCH: Final = 4096
 """Sources followed at once: one bit each, so that a pass over the graph answers for all of them."""
 
-Edges = Sequence[Iterable[int]]
+Edges = Sequence[Collection[int]]
 """For each node the nodes that can follow it."""
 
 
@@ -78,3 +79,86 @@ def _reached(edges: Edges, order: list[list[int]], bit: Mapping[int, int]) -> li
             for following in edges[node]:
                 reached[following] |= onward
     return reached
+
+
+def circles(edges: Edges) -> Iterator[list[int]]:
+    """One circle in each part of the graph that has any, as its nodes in order; the first node is the least."""
+    for component in components(edges):
+        inside = set(component)
+        if len(component) > 1 or component[0] in edges[component[0]]:
+            yield _circle(min(component), inside, edges)
+
+
+def _circle(start: int, inside: set[int], edges: Edges) -> list[int]:
+    """A shortest way from a node back to itself."""
+    before: dict[int, int] = {}
+    front = deque([start])
+    while front:
+        node = front.popleft()
+        for following in edges[node]:
+            if following == start:
+                return _way(node, start, before)
+            if following in inside and following not in before:
+                before[following] = node
+                front.append(following)
+    return [start]
+
+
+def _way(node: int, start: int, before: Mapping[int, int]) -> list[int]:
+    way = [node]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    return way[::-1]
+
+
+class Dominators:
+    """For a graph that is entered at node 0: which nodes must be passed on the way to which."""
+
+    def __init__(self, edges: Edges) -> None:
+        order = _finished_last_first(edges)
+        self._rank = {node: n for n, node in enumerate(order)}
+        self._above = {0: 0}
+        before: dict[int, list[int]] = {node: [] for node in order}
+        for node in order:
+            for following in edges[node]:
+                before[following].append(node)
+        changed = True
+        while changed:
+            changed = False
+            for node in order[1:]:
+                above = self._meet([each for each in before[node] if each in self._above])
+                changed = changed or self._above.get(node) != above
+                self._above[node] = above
+
+    def _meet(self, nodes: list[int]) -> int:
+        found = nodes[0]
+        for node in nodes[1:]:
+            other = node
+            while found != other:
+                if self._rank[found] > self._rank[other]:
+                    found = self._above[found]
+                else:
+                    other = self._above[other]
+        return found
+
+    def holds(self, gate: int, node: int) -> bool:
+        """Whether every way to a node leads through the gate."""
+        while node in self._above and self._rank[node] > self._rank.get(gate, -1):
+            node = self._above[node]
+        return node == gate
+
+
+def _finished_last_first(edges: Edges) -> list[int]:
+    seen = {0}
+    finished: list[int] = []
+    work = [(0, iter(edges[0]))] if edges else []
+    while work:
+        node, left = work[-1]
+        following = next(left, None)
+        if following is None:
+            finished.append(node)
+            work.pop()
+        elif following not in seen:
+            seen.add(following)
+            work.append((following, iter(edges[following])))
+    return finished[::-1]

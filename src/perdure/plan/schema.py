@@ -23,7 +23,7 @@ def plan_schema() -> dict[str, Raw]:
     definitions: dict[str, Raw] = schema["$defs"]
     for name, forms in SHORT_FORMS.items():
         definitions[name] = {"anyOf": [*forms, definitions[name]]}
-    for holder in (definitions["Plan"] if "Plan" in definitions else schema, definitions["GroupStep"]):
+    for holder in (definitions.get("Plan", schema), definitions["GroupStep"]):
         _allow_parallel(holder)
     definitions.get("Plan", schema)["properties"]["$schema"] = {"type": "string", "description": "For editors."}
     return {"$schema": DIALECT, "$id": IDENTIFIER, **schema}

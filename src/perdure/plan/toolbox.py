@@ -2,7 +2,7 @@
 
 from typing import Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from perdure.plan.model.parts import JsonSchema, Many, Name, Part, ToolName
 from perdure.plan.raw import Raw, is_list
@@ -20,7 +20,7 @@ class ToolFacts(Part):
 class Toolbox(Part):
     """The names a plan may use. What is left out (`agents`, `plans`) is not checked."""
 
-    tools: dict[ToolName, ToolFacts] = {}
+    tools: dict[ToolName, ToolFacts] = Field(default_factory=dict)
     """Tools by name."""
     agents: Many[Name] | None = None
     """Names of agents."""

@@ -1,7 +1,7 @@
 """Writing: a plan as YAML for people. For machines there is `Plan.canonical_json`."""
 
 import re
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import yaml
 
@@ -18,7 +18,12 @@ SAID_BY_KEY: Final = ("done", "fail", "checkpoint")
 def to_yaml(plan: Plan) -> str:
     """The plan as a person would write it: kinds told by their keys, `parallel:` where nothing is needed."""
     return yaml.dump(
-        _for_people(plan.canonical()), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH, default_flow_style=None
+        _for_people(plan.canonical()),
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=WIDTH,
+        default_flow_style=None,
     )
 
 
@@ -46,7 +51,7 @@ def _ordered(steps: list[dict[str, Raw]], mode: str, *, is_map: bool) -> dict[st
 class _Dumper(yaml.SafeDumper):
     """Quotes what a YAML 1.2 reader would take for something else than a text, and nothing more."""
 
-    yaml_implicit_resolvers: Any = {}
+    yaml_implicit_resolvers: ClassVar[Any] = {}
 
     def ignore_aliases(self, data: Raw) -> bool:  # noqa: ARG002  the signature is PyYAML's
         return True
@@ -63,9 +68,13 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 _Dumper.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
 _Dumper.add_implicit_resolver(
-    "tag:yaml.org,2002:bool", re.compile(f"^(?:{'|'.join(word for word, value in WORDS.items() if value is not None)})$"), list("tTfF")
+    "tag:yaml.org,2002:bool",
+    re.compile(f"^(?:{'|'.join(word for word, value in WORDS.items() if value is not None)})$"),
+    list("tTfF"),
 )
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(f"^(?:{INTEGER.pattern}|{RADIX.pattern})$"), list("-+0123456789"))
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:int", re.compile(f"^(?:{INTEGER.pattern}|{RADIX.pattern})$"), list("-+0123456789")
+)
 _Dumper.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(f"^(?:{FLOAT.pattern}|{NOT_FINITE.pattern})$"), list("-+.0123456789")
 )

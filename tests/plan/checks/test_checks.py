@@ -41,7 +41,10 @@ CASES = {
         "steps: [{id: a, agent: x, on: {needs_work: b}}, {id: b, tool: x.y}]",
         [("PRD1310", "steps[0].on.needs_work")],
     ),
-    "a tool is not approved": ("steps: [{id: a, tool: x.y, on: {approved: next}}]", [("PRD1310", "steps[0].on.approved")]),
+    "a tool is not approved": (
+        "steps: [{id: a, tool: x.y, on: {approved: next}}]",
+        [("PRD1310", "steps[0].on.approved")],
+    ),
     "choice without a target": (
         "steps: [{id: a, decide: inputs.x, choices: [b, c]}, {id: b, tool: x.y}]\ninputs: {x: {type: string}}",
         [("PRD1311", "steps[0].choices[1]")],
@@ -63,7 +66,10 @@ CASES = {
         "steps: [{id: a, tool: x.y, needs: [c]}, {id: b, tool: x.y, needs: [a]}, {id: c, tool: x.y, needs: [b]}]",
         [("PRD1306", "steps[0].needs")],
     ),
-    "a step that needs itself": ("mode: graph\nsteps: [{id: a, tool: x.y, needs: [a]}]", [("PRD1306", "steps[0].needs")]),
+    "a step that needs itself": (
+        "mode: graph\nsteps: [{id: a, tool: x.y, needs: [a]}]",
+        [("PRD1306", "steps[0].needs")],
+    ),
     # loops and dead ends
     "unreachable step": (
         "steps: [{id: a, tool: x.y, on: {success: done}}, {id: b, tool: x.y}]",
@@ -142,7 +148,10 @@ CASES = {
         "inputs: {x: {}}\nsteps: [{id: p, plan: {steps: [{id: a, tool: x.y, with: {u: '${inputs.x}'}}]}}]",
         [("PRD1205", "steps[0].plan.steps[0].with.u")],
     ),
-    "map in an expression": ("steps: [{id: a, tool: x.y, when: '[1].map(x, x) == [1]'}]", [("PRD1206", "steps[0].when")]),
+    "map in an expression": (
+        "steps: [{id: a, tool: x.y, when: '[1].map(x, x) == [1]'}]",
+        [("PRD1206", "steps[0].when")],
+    ),
     "text as a condition": (
         "inputs: {x: {type: string}}\nsteps: [{id: a, tool: x.y, when: inputs.x}]",
         [("PRD1207", "steps[0].when")],
@@ -182,7 +191,10 @@ CASES = {
         "steps: [{id: a, rollback: b}, {id: b, checkpoint: true}]",
         [("PRD1204", "steps[0].rollback")],
     ),
-    "input of an unknown type": ("inputs: {x: {type: text}}\nsteps: [{id: a, tool: x.y}]", [("PRD1410", "inputs.x.type")]),
+    "input of an unknown type": (
+        "inputs: {x: {type: text}}\nsteps: [{id: a, tool: x.y}]",
+        [("PRD1410", "inputs.x.type")],
+    ),
     "choice without choices": ("steps: [{id: a, ask: Which?, answer: choice}]", [("PRD1411", "steps[0].answer")]),
     "form without a form": ("steps: [{id: a, ask: Which?, answer: form}]", [("PRD1411", "steps[0].answer")]),
     "default that is no answer": (
@@ -192,6 +204,101 @@ CASES = {
     "context of an unknown step": (
         "steps: [{id: a, agent: x, context: [zz]}]",
         [("PRD1202", "steps[0].context[0]")],
+    ),
+    "context of an unknown step, written out": (
+        "steps: [{id: a, agent: x, context: {from: [zz], tokens: 5}}]",
+        [("PRD1202", "steps[0].context.from[0]")],
+    ),
+    "an approval does not succeed": (
+        "steps: [{id: a, ask: Publish?, on: {success: b}}, {id: b, tool: x.y}]",
+        [("PRD1310", "steps[0].on.success")],
+    ),
+    "a clock does not succeed": (
+        "steps: [{id: a, wait: 10s, on: {success: next}}]",
+        [("PRD1310", "steps[0].on.success")],
+    ),
+    "a choice that every step has": (
+        "steps: [{id: a, decide: \"'x'\", choices: [failure], on: {failure: next}}]",
+        [("PRD1315", "steps[0].choices[0]")],
+    ),
+    "a verdict that every step has": (
+        "steps: [{id: a, agent: x, verdicts: [skipped]}]",
+        [("PRD1315", "steps[0].verdicts[0]")],
+    ),
+    "a result that only a loop can bring": (
+        "steps: [{id: a, tool: x.y, max_visits: 3, with: {u: '${steps.b.output}'}}, {id: b, tool: x.y, on: {failure: a}}]",
+        [("PRD1204", "steps[0].with.u")],
+    ),
+    "two loops without a bound": (
+        "steps: [{id: a, tool: x.y, on: {failure: a}}, {id: b, tool: x.y, on: {failure: b}}]",
+        [("PRD1309", "steps[0]"), ("PRD1309", "steps[1]")],
+    ),
+    "two circles of needs": (
+        "mode: graph\nsteps: [{id: a, tool: x.y, needs: [a]}, {id: b, tool: x.y, needs: [c]}, {id: c, tool: x.y, needs: [b]}]",
+        [("PRD1306", "steps[0].needs"), ("PRD1306", "steps[1].needs")],
+    ),
+    "budget of a sub-plan over that of its step": (
+        "steps: [{id: p, budget: {usd: 1}, plan: {budget: {usd: 5}, steps: [{id: a, tool: x.y}]}}]",
+        [("PRD1405", "steps[0].plan.budget.usd")],
+    ),
+    "checkpoint of another scope": (
+        "checkpoints: [c]\nsteps: [{id: m, map: [1], steps: [{id: c, checkpoint: true}]}]",
+        [("PRD1407", "checkpoints[0]")],
+    ),
+    "type of a result that does not exist": (
+        "steps: [{id: a, model: m, prompt: p, returns: {properties: {x: {type: text}}}}]",
+        [("PRD1410", "steps[0].returns.properties.x.type")],
+    ),
+    "default without a deadline": ("steps: [{id: a, ask: Go?, default: approved}]", [("PRD1411", "steps[0].default")]),
+    "map over a text": ("steps: [{id: m, map: text, steps: [{id: a, tool: x.y}]}]", [("PRD1103", "steps[0].map")]),
+    # what follows from a mistake is not said again
+    "misspelt target": (
+        "steps: [{id: a, tool: x.y, on: {success: done, failure: apologise}}, {id: apology, tool: x.y}]",
+        [("PRD1301", "steps[0].on.failure")],
+    ),
+    "misspelt kind of a step that jumps": (
+        "steps: [{id: a, tol: x.y, on: {success: done, failure: c}}, {id: c, tool: x.y}]",
+        [("PRD1104", "steps[0]")],
+    ),
+    "group without an id": (
+        "steps: [{steps: [{id: a, tool: x.y}]}, {id: b, tool: x.y, with: {u: '${steps.a.output}'}}]",
+        [("PRD1102", "steps[0]")],
+    ),
+    "wrong bound of a loop": (
+        "steps: [{id: a, tool: x.y, max_visits: 0, on: {failure: a}}]",
+        [("PRD1103", "steps[0].max_visits")],
+    ),
+    "wrong verdicts": (
+        "steps: [{id: a, agent: x, verdicts: bad, on: {bad: b}}, {id: b, tool: x.y}]",
+        [("PRD1103", "steps[0].verdicts")],
+    ),
+    "wrong inputs": (
+        "inputs: {city: string}\nsteps: [{id: a, tool: x.y, with: {u: '${inputs.city}'}}]",
+        [("PRD1103", "inputs.city")],
+    ),
+    "id with a hyphen": (
+        "steps: [{id: fetch-it, tool: x.y}, {id: b, tool: x.y, with: {u: '${steps.fetch-it.output}'}}]",
+        [("PRD1106", "steps[0].id")],
+    ),
+    "alias": ("x: 1\nsteps: [{id: a, tool: x.y, with: *w}]", [("PRD1101", "x"), ("PRD1007", "steps[0].with")]),
+    "steps and parallel": (
+        "steps: [{id: a, tool: x.y}]\nparallel: [{id: b, tool: x.y}]",
+        [("PRD1105", "")],
+    ),
+    "parallel in a serial group": (
+        "steps: [{id: g, mode: serial, parallel: [{id: a, tool: x.y}]}]",
+        [("PRD1105", "steps[0].mode")],
+    ),
+    "kind that contradicts its key": ("steps: [{id: a, kind: tool, agent: x}]", [("PRD1105", "steps[0].kind")]),
+    "join of an unknown sort": (
+        "steps: [{id: g, parallel: [{id: a, tool: x.y}], join: {majority: 2}}]",
+        [("PRD1103", "steps[0].join")],
+    ),
+    "number that is a text": ("budget: {usd: abc}\nsteps: [{id: a, tool: x.y}]", [("PRD1103", "budget.usd")]),
+    "format that equals one": ("perdure: true\nsteps: [{id: a, tool: x.y}]", [("PRD1005", "perdure")]),
+    "number too large inside a value": (
+        "steps: [{id: a, tool: x.y, with: {n: [9007199254740993]}}]",
+        [("PRD1008", "steps[0].with.n[0]")],
     ),
 }
 
@@ -274,14 +381,24 @@ TOOLBOX = Toolbox.model_validate(
 
 KNOWN = {
     "unknown tool": ("steps: [{id: a, tool: mail.sent}]", [("PRD1401", "steps[0].tool")]),
-    "unknown tool to undo with": ("steps: [{id: a, tool: x.y, undo: {tool: x.z}}]", [("PRD1401", "steps[0].undo.tool")]),
+    "unknown tool to undo with": (
+        "steps: [{id: a, tool: x.y, undo: {tool: x.z}}]",
+        [("PRD1401", "steps[0].undo.tool")],
+    ),
     "unknown agent": ("steps: [{id: a, agent: coder}]", [("PRD1402", "steps[0].agent")]),
     "unknown agent that chooses": (
         "steps: [{id: a, decide: {agent: zz}, choices: [b]}, {id: b, done: true}]",
         [("PRD1402", "steps[0].decide.agent")],
     ),
-    "unknown argument": ("steps: [{id: a, tool: mail.send, with: {to: me, txt: hi}}]", [("PRD1403", "steps[0].with.txt")]),
+    "unknown argument": (
+        "steps: [{id: a, tool: mail.send, with: {to: me, txt: hi}}]",
+        [("PRD1403", "steps[0].with.txt")],
+    ),
     "missing argument": ("steps: [{id: a, tool: mail.send, with: {text: hi}}]", [("PRD1403", "steps[0]")]),
+    "unknown judge": (
+        "steps: [{id: a, agent: code, accept: [{tool: no.such}, {agent: nobody}]}]",
+        [("PRD1401", "steps[0].accept[0].tool"), ("PRD1402", "steps[0].accept[1].agent")],
+    ),
     "unknown plan": ("steps: [{id: a, plan: sup}]", [("PRD1409", "steps[0].plan")]),
     "field that a tool does not return": (
         "steps: [{id: a, tool: mail.send, with: {to: me}}, {id: b, tool: x.y, with: {u: '${steps.a.output.idd}'}}]",
@@ -313,11 +430,11 @@ steps:
   - {id: d, agent: code, with: {u: "${steps.nobody.output}"}}
 """
     assert found(text) == [
-        ("PRD1104", "steps[1]"),
         ("PRD1101", "steps[0].retyr"),
+        ("PRD1104", "steps[1]"),
         ("PRD1103", "steps[2].tool"),
-        ("PRD1103", "steps[3].max_visits"),
         ("PRD1103", "steps[3].timeout"),
+        ("PRD1103", "steps[3].max_visits"),
         ("PRD1107", "steps[4].id"),
         ("PRD1202", "steps[4].with.u"),
     ]
@@ -326,4 +443,4 @@ steps:
 def test_hints_name_the_nearest_word():
     text = "steps: [{id: fetch, tool: x.y, retyr: {}}, {id: b, tol: x.y}, {id: c, tool: x.y, with: {u: '${steps.fech.output}'}}]"
     hints = [problem.help for problem in read_text(text).problems]
-    assert hints == ['"tol": did you mean "tool"?', 'did you mean "retry"?', 'did you mean "fetch"?']
+    assert hints == ['did you mean "retry"?', '"tol": did you mean "tool"?', 'did you mean "fetch"?']

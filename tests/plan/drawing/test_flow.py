@@ -22,7 +22,10 @@ def edges(steps, **more):
         (tool("a"), {("next", "a", "b", "success")}),
         (tool("a", on={"failure": "next"}), {("next", "a", "b", "success, failure")}),
         (tool("a", on={"success": "c"}), {("jump", "a", "c", "success")}),
-        (tool("a", on={"success": "done", "failure": "fail"}), {("end", "a", "done", "success"), ("end", "a", "fail", "failure")}),
+        (
+            tool("a", on={"success": "done", "failure": "fail"}),
+            {("end", "a", "done", "success"), ("end", "a", "fail", "failure")},
+        ),
         (tool("a", on={"success": "c"}, when="x"), {("jump", "a", "c", "success"), ("next", "a", "b", "skipped")}),
         (tool("a", on={"success": "recover"}), set()),
         (tool("a", on={"failure": "ghost"}), {("next", "a", "b", "success"), ("end", "a", "ghost", "failure")}),
@@ -75,7 +78,14 @@ def test_a_jump_does_not_leave_a_scope():
 
 def test_modes_kinds_and_badges():
     steps = [
-        tool("a", when="x > 1", retry={"attempts": 5}, max_visits=6, undo={"tool": "a.c"}, budget={"usd": 2, "tokens": 900}),
+        tool(
+            "a",
+            when="x > 1",
+            retry={"attempts": 5},
+            max_visits=6,
+            undo={"tool": "a.c"},
+            budget={"usd": 2, "tokens": 900},
+        ),
         {"id": "p", "parallel": [tool("p1")], "join": {"quorum": 2}, "limit": 4},
         {"id": "g", "mode": "graph", "steps": [tool("g1"), tool("g2", needs=["g1"])], "join": "any"},
         {"id": "m", "map": "${inputs.files}", "steps": [tool("m1")]},

@@ -14,7 +14,14 @@ from perdure.plan.drawing.lettering import fitted, folded, width_of
 from perdure.plan.drawing.order import settled
 from perdure.plan.model.document import Plan
 
-TITLES = ("", "", "Short", "A rather long title that will not fit on one line of a card at all", "とても長い日本語の題名です。箱に入りません。", "W" * 60)
+TITLES = (
+    "",
+    "",
+    "Short",
+    "A rather long title that will not fit on one line of a card at all",
+    "とても長い日本語の題名です。箱に入りません。",
+    "W" * 60,
+)
 EXITS = ("failure", "success", "cancelled", "needs_work")
 
 
@@ -50,7 +57,9 @@ class Author:
         return step
 
     def kind(self, depth, targets):
-        kind = self.rng.choice(("tool", "ask", "decide", "done", "group", "map", "plan") if depth else ("tool", "ask", "done"))
+        kind = self.rng.choice(
+            ("tool", "ask", "decide", "done", "group", "map", "plan") if depth else ("tool", "ask", "done")
+        )
         match kind:
             case "group":
                 return self.group(depth - 1, targets)
@@ -59,7 +68,10 @@ class Author:
             case "plan":
                 return {"plan": self.group(depth - 1, ())}
             case "decide":
-                return {"decide": "x", "choices": list(dict.fromkeys([*self.rng.sample(targets, min(len(targets), 4)), "other"]))}
+                return {
+                    "decide": "x",
+                    "choices": list(dict.fromkeys([*self.rng.sample(targets, min(len(targets), 4)), "other"])),
+                }
             case "ask":
                 return {"ask": "Shall we go on with all of this?"}
             case "done":

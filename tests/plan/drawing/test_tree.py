@@ -11,7 +11,11 @@ RELEASE = Plan.model_validate(
         "budget": {"seconds": 900, "usd": 2.0},
         "steps": [
             {"id": "fetch", "tool": "http.get", "retry": {"attempts": 5}, "title": "Get the notes"},
-            {"id": "components", "parallel": [{"id": "models", "agent": "code"}, {"id": "api", "agent": "code"}], "limit": 4},
+            {
+                "id": "components",
+                "parallel": [{"id": "models", "agent": "code"}, {"id": "api", "agent": "code"}],
+                "limit": 4,
+            },
             {"id": "tests", "tool": "shell.run", "max_visits": 6, "on": {"failure": "fix"}},
             {"id": "review", "ask": "Good?", "choices": ["publish", "fix", "stop"], "on": {"stop": "fail"}},
             {"id": "publish", "tool": "release.upload", "when": "inputs.real", "undo": {"tool": "release.yank"}},
@@ -50,7 +54,11 @@ def test_the_coloured_tree_says_the_same():
 
 
 def test_a_graph_says_what_is_needed():
-    steps = [{"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y", "needs": ["a"]}, {"id": "c", "tool": "x.y", "needs": ["a", "b"]}]
+    steps = [
+        {"id": "a", "tool": "x.y"},
+        {"id": "b", "tool": "x.y", "needs": ["a"]},
+        {"id": "c", "tool": "x.y", "needs": ["a", "b"]},
+    ]
     assert plain_tree(Plan.model_validate({"name": "g", "steps": steps})) == (
         "g  graph\n├── ▪ a  x.y\n├── ▪ b  x.y  needs a\n└── ▪ c  x.y  needs a, b\n"
     )
@@ -65,6 +73,8 @@ def test_no_line_is_wider_than_the_terminal():
 
 
 def test_markup_is_only_text():
-    plan = Plan.model_validate({"goal": "[bold]g[/]", "steps": [{"id": "a", "ask": "[red]x[/red] [link=http://e]y[/link]"}]})
+    plan = Plan.model_validate(
+        {"goal": "[bold]g[/]", "steps": [{"id": "a", "ask": "[red]x[/red] [link=http://e]y[/link]"}]}
+    )
     assert "[red]x[/red] [link=http://e]y[/link]" in printed(plan)
     assert "[bold]g[/]" in printed(plan)

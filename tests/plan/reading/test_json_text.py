@@ -26,7 +26,8 @@ from perdure.plan.reading.source import Finder, Unreadable
     ],
 )
 def test_what_others_would_lose_is_refused(text, code, place):
-    _, problems = read_json(text, Limits())
+    value, problems = read_json(text, Limits())
+    assert isinstance(value, dict)
     assert [(problem.code, (problem.line, problem.column)) for problem in problems] == [(code, place)]
     assert problems[0].help
 
@@ -36,7 +37,9 @@ def test_whole_pairs_and_escapes_are_fine():
     assert read_json(text, Limits()) == ({"a": "😀 é /", "b": 9007199254740991, "c": 1500.0}, [])
 
 
-@pytest.mark.parametrize(("text", "line", "column"), [("{", 1, 2), ('{"a": 1,}', 1, 8), ("[1,\n 2,, 3]", 2, 4), ("", 1, 1)])
+@pytest.mark.parametrize(
+    ("text", "line", "column"), [("{", 1, 2), ('{"a": 1,}', 1, 8), ("[1,\n 2,, 3]", 2, 4), ("", 1, 1)]
+)
 def test_broken_syntax_has_a_place(text, line, column):
     with pytest.raises(Unreadable) as stop:
         read_json(text, Limits())
@@ -61,7 +64,11 @@ def test_positions_are_found_for_the_paths_asked_for():
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
 )

@@ -52,7 +52,13 @@ SKETCHES = {
     "T10 large project": [
         L("comprehensive_planning", "comprehensive_planner", "plan_validation", "retry_planning"),
         L("plan_validation", "validation_agent", "components", "retry_planning"),
-        L("components", None, "integration", "fix_failures", parallel_steps=[L("core", "code_agent"), L("web", "code_agent")]),
+        L(
+            "components",
+            None,
+            "integration",
+            "fix_failures",
+            parallel_steps=[L("core", "code_agent"), L("web", "code_agent")],
+        ),
         L("integration", "integration_agent", "validation", "fix_integration"),
         L("validation", "validation_agent", "tests", "fix_failures"),
         L("tests", "test_agent", "quality_check", "fix_failures"),
@@ -105,7 +111,11 @@ def test_a_bare_label_is_an_end():
 
 def test_targets_without_an_agent_are_a_savepoint():
     plan = Plan.from_steps([L("save", None, "work", "complete"), L("work", "code_agent")])
-    assert steps_of(plan)["save"] == {"id": "save", "kind": "checkpoint", "on": {"success": "work", "failure": "complete"}}
+    assert steps_of(plan)["save"] == {
+        "id": "save",
+        "kind": "checkpoint",
+        "on": {"success": "work", "failure": "complete"},
+    }
 
 
 def test_dynamic_means_any_sibling():
@@ -138,13 +148,20 @@ def test_missing_states_are_supplied_and_reachable_only_by_jumps():
 
 
 def test_all_undefined_targets_are_named_in_one_refusal():
-    reading = read_data([{"label": "a", "agent_key": "x", "on_success": "p", "on_fail": "q"}, {"label": "b", "agent_key": "x", "on_fail": "r"}])
-    [problem] = [each for each in reading.errors if each.code == "PRD1601"]
-    assert '"p", "q", "r"' in problem.message
+    reading = read_data(
+        [
+            {"label": "a", "agent_key": "x", "on_success": "p", "on_fail": "q"},
+            {"label": "b", "agent_key": "x", "on_fail": "r"},
+        ]
+    )
+    assert [problem.code for problem in reading.errors] == ["PRD1601"]
+    assert '"p", "q", "r"' in reading.errors[0].message
 
 
 def test_agent_steps_and_parallel_steps_run_in_that_order():
-    plan = Plan.from_steps([L("big", "plan_agent", steps=[L("s1", "x_agent")], parallel_steps=[L("p1", "x_agent"), L("p2", "x_agent")])])
+    plan = Plan.from_steps(
+        [L("big", "plan_agent", steps=[L("s1", "x_agent")], parallel_steps=[L("p1", "x_agent"), L("p2", "x_agent")])]
+    )
     inner = steps_of(plan)["big"]["steps"]
     assert [(step["id"], step["kind"], step.get("mode")) for step in inner] == [
         ("big_agent", "agent", None),
@@ -166,19 +183,25 @@ def test_backward_jumps_are_bounded_unless_they_say_so_themselves():
 
 
 def test_labels_that_are_no_ids_are_renamed_and_said():
-    reading = read_data([{"label": "gen-core", "agent_key": "x", "on_fail": "gen-core"}, {"label": "next", "agent_key": "x"}])
+    reading = read_data(
+        [{"label": "gen-core", "agent_key": "x", "on_fail": "gen-core"}, {"label": "next", "agent_key": "x"}]
+    )
     assert [step.id for step in reading.plan.steps] == ["gen_core", "next_"]
     assert reading.plan.steps[0].on == {"failure": "gen_core"}
     assert sum("became the id" in problem.message for problem in reading.problems) == 2
 
 
 def test_a_jump_into_a_group_is_refused_in_its_place():
-    reading = read_text("- {label: a, agent_key: x, on_fail: inner}\n- {label: g, steps: [{label: inner, agent_key: x}]}\n")
+    reading = read_text(
+        "- {label: a, agent_key: x, on_fail: inner}\n- {label: g, steps: [{label: inner, agent_key: x}]}\n"
+    )
     assert [(p.code, written(p.path), p.line) for p in reading.errors] == [("PRD1302", "[0].on_fail", 1)]
 
 
 def test_mixed_words_load_or_say_how_to_write_it():
-    fine = read_data([{"label": "a", "tool": "http.get", "on_fail": "b", "retry": {"attempts": 2}}, {"id": "b", "agent": "code"}])
+    fine = read_data(
+        [{"label": "a", "tool": "http.get", "on_fail": "b", "retry": {"attempts": 2}}, {"id": "b", "agent": "code"}]
+    )
     assert fine.errors == []
     both = read_data([{"label": "a", "id": "b", "agent_key": "x"}])
     assert [problem.code for problem in both.errors] == ["PRD1603"]
@@ -188,8 +211,37 @@ def test_mixed_words_load_or_say_how_to_write_it():
     assert [problem.code for problem in beside.errors] == ["PRD1603"]
 
 
+def test_manual_intervention_asks_and_its_targets_are_the_answers():
+    plan = Plan.from_steps([L("a", "x_agent", None, "manual_intervention"), L("manual_intervention", None, "a", None)])
+    assert steps_of(plan)["manual_intervention"]["on"] == {"approved": "a", "rejected": "fail"}
+
+
+def test_supplied_states_follow_any_last_step():
+    reading = read_data(
+        [{"label": "a", "agent_key": "x_agent", "on_fail": "manual_intervention"}, {"id": "b", "fail": True}]
+    )
+    assert reading.errors == []
+
+
+def test_dynamic_with_nothing_to_choose_from_is_refused_once():
+    reading = read_data([{"label": "a", "agent_key": "x", "on_success": "dynamic"}])
+    assert [problem.code for problem in reading.errors] == ["PRD1603"]
+
+
+def test_labelled_tools_fail_upward_too():
+    plan = Plan.from_steps([{"label": "a", "tool": "x.y"}])
+    assert steps_of(plan)["a"]["on"] == {"failure": "fail"}
+
+
+def test_a_label_is_a_text():
+    reading = read_data([{"label": 1, "agent_key": "x"}])
+    assert "a label must be a text" in [problem.message for problem in reading.errors]
+
+
 def test_labels_and_dependencies_mix():
-    reading = read_data({"steps": [{"label": "a", "agent_key": "x"}, {"label": "b", "agent_key": "y", "depends_on": ["a"]}]})
+    reading = read_data(
+        {"steps": [{"label": "a", "agent_key": "x"}, {"label": "b", "agent_key": "y", "depends_on": ["a"]}]}
+    )
     assert reading.errors == []
     assert reading.plan.mode == "graph"
     assert reading.plan.steps[1].needs == ("a",)
@@ -205,11 +257,15 @@ def test_other_records_with_those_fields_will_do():
         steps: list = field(default_factory=list)
         parallel_steps: list = field(default_factory=list)
 
-    plan = Plan.from_steps([PlanStep("a", "code_agent"), SimpleNamespace(label="b", agent_key="test_agent"), {"label": "c"}])
+    plan = Plan.from_steps(
+        [PlanStep("a", "code_agent"), SimpleNamespace(label="b", agent_key="test_agent"), {"label": "c"}]
+    )
     assert [step.kind for step in plan.steps] == ["agent", "agent", "done"]
 
 
 def test_dynamic_with_children_is_refused_with_the_way_out():
-    reading = read_data([{"label": "a", "agent_key": "x", "on_success": "dynamic", "steps": [{"label": "b", "agent_key": "y"}]}])
+    reading = read_data(
+        [{"label": "a", "agent_key": "x", "on_success": "dynamic", "steps": [{"label": "b", "agent_key": "y"}]}]
+    )
     [problem] = [each for each in reading.errors if each.code == "PRD1603"]
     assert "step of its own" in problem.help

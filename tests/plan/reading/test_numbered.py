@@ -65,6 +65,22 @@ def test_rules_of_the_steps(steps, code):
     assert codes(numbered(steps=steps)) == [code]
 
 
+def test_all_broken_rules_come_at_once_each_in_its_place():
+    steps = [{"step_number": 1, "tool": "a.b", "depends_on": [1]}, {"step_number": 3, "tool": "a.b", "depends_on": [9]}]
+    problems = read_data(numbered(steps=steps, completed_steps=[1], failed_steps=[1])).errors
+    assert [(problem.code, problem.path) for problem in problems] == [
+        ("PRD1604", ("steps", 1)),
+        ("PRD1605", ("steps", 0)),
+        ("PRD1605", ("steps", 1)),
+        ("PRD1607", ("failed_steps",)),
+    ]
+    assert all(problem.help for problem in problems)
+
+
+def test_a_step_called_step_is_not_a_number():
+    assert read_data({"steps": [{"id": "a", "tool": "x.y"}, {"step": "b", "tool": "x.y"}]}).dialect == "current"
+
+
 def test_no_timestamp_in_the_future():
     now = datetime(2026, 11, 15, tzinfo=UTC)
     late = (now + timedelta(seconds=1)).isoformat()
@@ -99,7 +115,13 @@ def test_numbers_and_labels_do_not_mix_and_the_refusal_says_how():
 
 def test_depends_on_and_dependencies_are_needs():
     reading = read_data(
-        {"steps": [{"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y", "depends_on": ["a"]}, {"id": "c", "tool": "x.y", "dependencies": "a"}]}
+        {
+            "steps": [
+                {"id": "a", "tool": "x.y"},
+                {"id": "b", "tool": "x.y", "depends_on": ["a"]},
+                {"id": "c", "tool": "x.y", "dependencies": "a"},
+            ]
+        }
     )
     assert reading.dialect == "needs"
     assert reading.errors == []

@@ -1,11 +1,11 @@
 """Contracts: budgets, questions, checkpoints, inputs, and what the toolbox knows."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import AgentCall, Budget, Call, ToolCall
+from perdure.plan.model.parts import AgentCall, Budget, Call, Criterion, ModelCall, ToolCall
 from perdure.plan.model.steps import AskStep, CheckpointStep, DecideStep, RollbackStep, SubplanStep, Working
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.raw import Raw, is_list, is_mapping
@@ -20,10 +20,11 @@ def check_contracts(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
     yield from _check_budgets(index)
     yield from _check_plans(index)
     for node in index.nodes:
+        yield from _check_schemas(node)
         if isinstance(node.step, AskStep):
             yield from _check_question(node.step, node.path)
         if isinstance(node.step, RollbackStep):
-            yield from _check_checkpoint(node.step.rollback, (*node.path, "rollback"), index)
+            yield from _check_checkpoint(node.step.rollback, (*node.path, "rollback"), index, node.scope)
         if toolbox is not None:
             yield from _check_known(node, toolbox)
 
@@ -32,28 +33,33 @@ def check_contracts(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
 
 
 def _check_budgets(index: Index) -> Iterator[Problem]:
-    limits: dict[Node, Mapping[str, float]] = {index.root: {}}
+    limits: dict[Node, Mapping[str, float]] = {}
     for node in (index.root, *index.nodes):
         around = limits[node.parent] if node.parent else {}
-        own, path = _budget_of(node)
-        for word, most in _amounts(own):
-            if most > around.get(word, most):
-                message = f"a budget of {most:g} {word} is more than the {around[word]:g} around it"
-                hint = "a part cannot have more than the whole: lower this one or raise that one"
-                yield Problem("PRD1405", message, (*path, word), hint)
-        limits[node] = {**around, **{word: min(most, around.get(word, most)) for word, most in _amounts(own)}}
+        for budget, path in _budgets_of(node):
+            yield from _over(budget, around, path)
+            around = {**around, **{word: min(most, around.get(word, most)) for word, most in _amounts(budget)}}
+        limits[node] = around
 
 
-def _budget_of(node: Node) -> tuple[Budget | None, Path]:
-    if isinstance(node.step, SubplanStep) and isinstance(node.holder, Plan) and node.holder.budget:
-        return node.holder.budget, (*node.path, "plan", "budget")
-    if isinstance(node.step, Working):
-        return node.step.budget, (*node.path, "budget")
-    return (node.holder.budget if node.holder else None), ("budget",)
+def _over(budget: Budget, around: Mapping[str, float], path: Path) -> Iterator[Problem]:
+    for word, most in _amounts(budget):
+        if most > around.get(word, most):
+            message = f"a budget of {most:g} {word} is more than the {around[word]:g} around it"
+            hint = "a part cannot have more than the whole: lower this one or raise that one"
+            yield Problem("PRD1405", message, (*path, word), hint)
 
 
-def _amounts(budget: Budget | None) -> Iterator[tuple[str, float]]:
-    for word in AMOUNTS if budget else ():
+def _budgets_of(node: Node) -> Iterator[tuple[Budget, Path]]:
+    """A step's own budget, then that of the plan inside it."""
+    if isinstance(node.step, Working) and node.step.budget:
+        yield node.step.budget, (*node.path, "budget")
+    if isinstance(node.holder, Plan) and node.holder.budget:
+        yield node.holder.budget, (*node.path, *(("plan",) if node.step else ()), "budget")
+
+
+def _amounts(budget: Budget) -> Iterator[tuple[str, float]]:
+    for word in AMOUNTS:
         most: float | None = getattr(budget, word)
         if most is not None:
             yield word, most
@@ -69,7 +75,7 @@ def _check_plans(index: Index) -> Iterator[Problem]:
             yield from _check_lookahead(node.holder, path)
             yield from _check_inputs(node.holder, path)
             for n, name in enumerate(node.holder.checkpoints):
-                yield from _check_checkpoint(name, (*path, "checkpoints", n), index, "PRD1407")
+                yield from _check_checkpoint(name, (*path, "checkpoints", n), index, node, "PRD1407")
 
 
 def _check_lookahead(plan: Plan, path: Path) -> Iterator[Problem]:
@@ -79,24 +85,46 @@ def _check_lookahead(plan: Plan, path: Path) -> Iterator[Problem]:
         yield Problem("PRD1406", message, (*path, "requires_lookahead"), hint)
 
 
-def _check_checkpoint(name: str, path: Path, index: Index, code: str = "PRD1408") -> Iterator[Problem]:
+def _check_checkpoint(name: str, path: Path, index: Index, scope: Node, code: str = "PRD1408") -> Iterator[Problem]:
     found = index.by_id.get(name)
-    if found is not None and isinstance(found.step, CheckpointStep):
+    if found is not None and isinstance(found.step, CheckpointStep) and found.scope is scope:
         return
-    known = [node.id for node in index.nodes if isinstance(node.step, CheckpointStep)]
-    what = "is not a checkpoint" if found else "does not exist"
+    known = [node.id for node in index.nodes if isinstance(node.step, CheckpointStep) and node.scope is scope]
+    what = "does not exist" if not found else "is in another scope" if found.scope is not scope else "is no checkpoint"
     hint = did_you_mean(name, known) or "add a step {id: …, checkpoint: true}"
     yield Problem(code, f'"{name}" {what}', path, hint)
 
 
+# ------------------------------------------------------------------------------- schemas
+
+
 def _check_inputs(plan: Plan, path: Path) -> Iterator[Problem]:
     for name, schema in plan.inputs.items():
-        kinds = schema.get("type")
+        yield from _check_schema(schema, (*path, "inputs", name))
+
+
+def _check_schemas(node: Node) -> Iterator[Problem]:
+    step = node.step
+    if isinstance(step, (ModelCall, AgentCall)) and step.returns:
+        yield from _check_schema(step.returns, (*node.path, "returns"))
+    if isinstance(step, AskStep) and step.form:
+        yield from _check_schema(step.form, (*node.path, "form"))
+
+
+def _check_schema(schema: Raw, path: Path) -> Iterator[Problem]:
+    stack: list[tuple[Raw, Path]] = [(schema, path)]
+    while stack:
+        item, place = stack.pop()
+        if not is_mapping(item):
+            continue
+        kinds = item.get("type")
         for kind in kinds if is_list(kinds) else [kinds]:
             if kind is not None and kind not in TYPES:
-                hint = did_you_mean(str(kind), TYPES)
-                message = f'input "{name}": there is no type {kind!r} in JSON Schema'
-                yield Problem("PRD1410", message, (*path, "inputs", name, "type"), hint)
+                hint = f"write one of: {', '.join(TYPES)}"
+                yield Problem("PRD1410", f"there is no type {kind!r} in JSON Schema", (*place, "type"), hint)
+        stack.append((item.get("items"), (*place, "items")))
+        if is_mapping(properties := item.get("properties")):
+            stack.extend((inner, (*place, "properties", name)) for name, inner in properties.items())
 
 
 # ------------------------------------------------------------------------------- questions
@@ -110,6 +138,9 @@ def _check_question(step: AskStep, path: Path) -> Iterator[Problem]:
         hint = "write `answer: form` with `form: {…}`, or neither"
         yield Problem("PRD1411", f"a question for {step.answer} and its form do not fit", (*path, "answer"), hint)
     allowed = {"approval": ("approved", "rejected"), "choice": step.choices}.get(step.answer)
+    if step.default is not None and step.deadline is None:
+        hint = "add `deadline`: the default is the answer when nobody answers in time"
+        yield Problem("PRD1411", "the default would never be used", (*path, "default"), hint)
     if step.default is not None and allowed and step.default not in allowed:
         message = f"the default {step.default!r} is none of the answers"
         yield Problem("PRD1411", message, (*path, "default"), "write one of: " + ", ".join(allowed))
@@ -120,19 +151,21 @@ def _check_question(step: AskStep, path: Path) -> Iterator[Problem]:
 
 def _check_known(node: Node, toolbox: Toolbox) -> Iterator[Problem]:
     for call, path in _calls(node):
-        if isinstance(call, ToolCall):
-            yield from _check_tool(call, path, toolbox)
-        elif isinstance(call, AgentCall) and toolbox.agents is not None and call.agent not in toolbox.agents:
-            hint = did_you_mean(call.agent, toolbox.agents)
-            yield Problem("PRD1402", f'there is no agent "{call.agent}"', (*path, "agent"), hint)
-    step = node.step
-    if isinstance(step, SubplanStep) and isinstance(step.plan, str):
-        if toolbox.plans is not None and step.plan not in toolbox.plans:
-            hint = did_you_mean(step.plan, toolbox.plans)
-            yield Problem("PRD1409", f'there is no plan "{step.plan}"', (*node.path, "plan"), hint)
+        if isinstance(call, (ToolCall, Criterion)) and call.tool is not None:
+            yield from _check_tool(call.tool, call.with_, path, toolbox)
+        if isinstance(call, (AgentCall, Criterion)) and call.agent is not None:
+            yield from _check_listed("PRD1402", "agent", call.agent, toolbox.agents, path)
+    if isinstance(node.step, SubplanStep) and isinstance(node.step.plan, str):
+        yield from _check_listed("PRD1409", "plan", node.step.plan, toolbox.plans, node.path)
 
 
-def _calls(node: Node) -> Iterator[tuple[Call, Path]]:
+def _check_listed(code: str, what: str, name: str, known: tuple[str, ...] | None, path: Path) -> Iterator[Problem]:
+    if known is not None and name not in known:
+        hint = did_you_mean(name, known) or "add it to the toolbox, or name another"
+        yield Problem(code, f'there is no {what} "{name}"', (*path, what), hint)
+
+
+def _calls(node: Node) -> Iterator[tuple[Call | Criterion, Path]]:
     step = node.step
     if isinstance(step, (ToolCall, AgentCall)):
         yield step, node.path
@@ -144,25 +177,26 @@ def _calls(node: Node) -> Iterator[tuple[Call, Path]]:
             yield step.undo, (*node.path, "undo")
         if step.simpler:
             yield step.simpler, (*node.path, "simpler")
+        for name, criteria in (("accept", step.accept), ("relaxed", step.relaxed)):
+            yield from ((each, (*node.path, name, n)) for n, each in enumerate(criteria))
 
 
-def _check_tool(call: ToolCall, path: Path, toolbox: Toolbox) -> Iterator[Problem]:
-    facts = toolbox.tools.get(call.tool)
+def _check_tool(tool: str, with_: Mapping[str, Raw], path: Path, toolbox: Toolbox) -> Iterator[Problem]:
+    facts = toolbox.tools.get(tool)
     if facts is None:
-        hint = did_you_mean(call.tool, toolbox.tools)
-        yield Problem("PRD1401", f'there is no tool "{call.tool}"', (*path, "tool"), hint)
-        return
-    schema = facts.inputs
-    if schema is None:
-        return
-    properties: Raw = schema.get("properties")
-    known: Iterable[str] = properties if is_mapping(properties) else ()
-    for name in call.with_:
+        hint = did_you_mean(tool, toolbox.tools) or "add it to the toolbox, or name another"
+        yield Problem("PRD1401", f'there is no tool "{tool}"', (*path, "tool"), hint)
+    elif facts.inputs is not None:
+        yield from _check_arguments(tool, facts.inputs, with_, path)
+
+
+def _check_arguments(tool: str, schema: Mapping[str, Raw], with_: Mapping[str, Raw], path: Path) -> Iterator[Problem]:
+    properties, required = schema.get("properties"), schema.get("required")
+    known = list(properties) if is_mapping(properties) else []
+    for name in with_:
         if name not in known and schema.get("additionalProperties") in (None, False):
             hint = did_you_mean(name, known) or "it takes no arguments"
-            message = f'"{call.tool}" has no argument "{name}"'
-            yield Problem("PRD1403", message, (*path, "with", name), hint)
-    required: Raw = schema.get("required")
+            yield Problem("PRD1403", f'"{tool}" has no argument "{name}"', (*path, "with", name), hint)
     for name in required if is_list(required) else ():
-        if name not in call.with_:
-            yield Problem("PRD1403", f'"{call.tool}" needs the argument "{name}"', path, f"write `with: {{{name}: …}}`")
+        if name not in with_:
+            yield Problem("PRD1403", f'"{tool}" needs the argument "{name}"', path, f"write `with: {{{name}: …}}`")

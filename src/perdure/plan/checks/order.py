@@ -1,12 +1,12 @@
 """Order: needs, targets, loops, and steps that nothing leads to."""
 
 from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
 
-from perdure.plan.flow import SerialFlow, aimed_at, choices_of, cycle_in, known_exits
+from perdure.plan.flow import STANDARD_EXITS, SerialFlow, aimed_at, choices_of, known_exits
 from perdure.plan.index import Holder, Index, Node
 from perdure.plan.model.parts import Quorum
-from perdure.plan.model.steps import RESERVED_TARGETS, DecideStep, Leading, MapStep
+from perdure.plan.model.steps import RESERVED_TARGETS, DecideStep, Leading, MapStep, Working
+from perdure.plan.paths import circles
 from perdure.plan.problems import Path, Problem, did_you_mean
 
 
@@ -14,6 +14,7 @@ def check_order(index: Index, flow: SerialFlow) -> Iterator[Problem]:
     """Everything about which step comes when."""
     for node in index.nodes:
         yield from _check_targets(node, index)
+        yield from _check_words(node)
         yield from _check_choices(node, index)
     for group in (index.root, *index.nodes):
         if group.holder is None:
@@ -46,19 +47,27 @@ def _check_needs(group: Node) -> Iterator[Problem]:
                 hint = did_you_mean(need, siblings - {child.id}) or "needs name siblings in the same group"
                 message = f'"{child.id}" needs "{need}", which is not in its group'
                 yield Problem("PRD1305", message, (*child.path, "needs", n), hint)
-    yield from _check_circle(group)
+    yield from _check_circles(group)
 
 
-def _check_circle(group: Node) -> Iterator[Problem]:
-    sorter = TopologicalSorter[str]({child.id: child.step.needs for child in group.children if child.step})
-    try:
-        sorter.prepare()
-    except CycleError as error:
-        circle: list[str] = error.args[1]
-        first = next(child for child in group.children if child.id in circle)
-        text = " → ".join(_shortened(circle))
+def _check_circles(group: Node) -> Iterator[Problem]:
+    for circle in circles(needed_by(group)):
+        names = [group.children[n].id for n in circle[::-1]]  # each needs the one after it
+        text = " → ".join(_shortened([*names, names[0]]))
         hint = "take one of these needs away; to repeat steps, put them into a serial group and jump back"
+        first = group.children[min(circle)]
         yield Problem("PRD1306", f"needs go round in a circle: {text}", (*first.path, "needs"), hint)
+
+
+def needed_by(group: Node) -> list[list[int]]:
+    """For each child of a graph the children that need it."""
+    positions = {child.id: child.position for child in group.children}
+    edges: list[list[int]] = [[] for _ in group.children]
+    for child in group.children:
+        for need in child.step.needs if child.step else ():
+            if need in positions:
+                edges[positions[need]].append(child.position)
+    return edges
 
 
 def _shortened(names: list[str]) -> list[str]:
@@ -75,7 +84,8 @@ def _check_targets(node: Node, index: Index) -> Iterator[Problem]:
     for exit_, target in node.step.on.items():
         path = (*node.path, "on", exit_)
         if exit_ not in known:
-            hint = f"add it to `verdicts` if it can; {did_you_mean(exit_, known)}".rstrip("; ")
+            hint = did_you_mean(exit_, known)
+            hint = f"{hint}; or add it to `verdicts`" if isinstance(node.step, Working) else hint
             yield Problem("PRD1310", f'"{node.id}" never ends with "{exit_}"', path, hint)
         if target not in RESERVED_TARGETS:
             yield from check_target(node, target, path, index)
@@ -113,6 +123,17 @@ def _outer(node: Node, found: Node) -> str:
     return f'jump to the group itself: "{outer.id}"' if outer else "jumps go sideways or outward, never inward"
 
 
+def _check_words(node: Node) -> Iterator[Problem]:
+    """A choice or a verdict must be told apart from the exits that every step has."""
+    step = node.step
+    verdicts = step.verdicts if isinstance(step, Working) else ()
+    for name, words in (("choices", choices_of(step) if step else ()), ("verdicts", verdicts)):
+        for n, word in enumerate(words):
+            if word in STANDARD_EXITS:
+                hint = "choose another word: every step can end so"
+                yield Problem("PRD1315", f'"{word}" is an exit of every step', (*node.path, name, n), hint)
+
+
 def _check_choices(node: Node, index: Index) -> Iterator[Problem]:
     step = node.step
     if not isinstance(step, DecideStep) or node.parent is None or not node.parent.serial:
@@ -137,9 +158,9 @@ def _check_reachable(group: Node, flow: SerialFlow) -> Iterator[Problem]:
 
 
 def _check_loops(group: Node, flow: SerialFlow) -> Iterator[Problem]:
-    free = {child.position for child in group.children if not _bounded(child)}
-    circle = cycle_in((n, flow.edges[group][n] & free) for n in sorted(free))
-    if circle:
+    bound = {child.position for child in group.children if _bounded(child)}
+    free: list[set[int]] = [set() if n in bound else following - bound for n, following in enumerate(flow.edges[group])]
+    for circle in circles(free):
         names = [group.children[n].id for n in circle]
         text = " → ".join(_shortened([*names, names[0]]))
         hint = f"give one of them `max_visits`, as in: {{id: {names[0]}, max_visits: 10, …}}"

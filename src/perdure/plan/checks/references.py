@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from perdure.plan.checks.order import needed_by
 from perdure.plan.expr import ExpressionError, Reference
 from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index, Node, meeting
@@ -11,13 +12,14 @@ from perdure.plan.model.document import Plan
 from perdure.plan.model.steps import (
     AgentStep,
     AnyStep,
+    CheckpointStep,
     MapStep,
     ModelStep,
     RollbackStep,
     ToolStep,
     Working,
 )
-from perdure.plan.paths import unconnected
+from perdure.plan.paths import Dominators, unconnected
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.toolbox import Toolbox
@@ -30,11 +32,12 @@ EXPRESSION_HELP: Final = "expressions are CEL over inputs, steps, item and outpu
 
 @dataclass(frozen=True)
 class _Order:
-    """A question to be answered for a whole group at once: does `before` come before `after`?"""
+    """A question to be answered for a whole group at once: whether `before` can come before `after`."""
 
     before: int
     after: int
     problem: Problem
+    optional: bool = False
 
 
 def check_references(index: Index, flow: SerialFlow, toolbox: Toolbox | None) -> Iterator[Problem]:
@@ -43,19 +46,35 @@ def check_references(index: Index, flow: SerialFlow, toolbox: Toolbox | None) ->
     for node in (index.root, *index.nodes):
         yield from checker.check(node)
     for group, orders in checker.orders.items():
-        edges = flow.edges[group] if group.serial else _needed_by(group)
+        edges = flow.edges[group] if group.serial else needed_by(group)
         missing = unconnected(edges, ((each.before, each.after) for each in orders))
         yield from (each.problem for each in orders if (each.before, each.after) in missing)
+        if group.serial:
+            yield from _check_first_visits(
+                flow, group, [each for each in orders if (each.before, each.after) not in missing]
+            )
 
 
-def _needed_by(group: Node) -> list[list[int]]:
-    positions = {child.id: child.position for child in group.children}
-    edges: list[list[int]] = [[] for _ in group.children]
-    for child in group.children:
-        for need in child.step.needs if child.step else ():
-            if need in positions:
-                edges[positions[need]].append(child.position)
-    return edges
+def _check_first_visits(flow: SerialFlow, group: Node, orders: list[_Order]) -> Iterator[Problem]:
+    """In a loop, a step that can only run after this one is not there at the first visit."""
+    backward = [each for each in orders if each.before > each.after and not each.optional]
+    gates = Dominators(flow.edges[group]) if backward else None
+    for each in backward:
+        if gates and gates.holds(each.after, each.before):
+            name, here = group.children[each.before].id, group.children[each.after].id
+            hint = f"write steps.?{name}, which is null until it has run"
+            message = f'at the first visit of "{here}" there is no result of "{name}" yet'
+            yield Problem("PRD1204", message, each.problem.path, hint)
+
+
+@dataclass(frozen=True)
+class _Spot:
+    """Where a reference stands, and what can be seen from there."""
+
+    node: Node
+    scope: Node
+    path: Path
+    moment: Moment = "start"
 
 
 class _References:
@@ -67,104 +86,106 @@ class _References:
         self.orders: dict[Node, list[_Order]] = {}
 
     def check(self, node: Node) -> Iterator[Problem]:
+        """All references of a step, and of the plan inside it."""
         if isinstance(node.holder, Plan):
             inside = (*node.path, "plan") if node.step else ()
             for use in uses_of_plan(node.holder):
-                yield from self._use(use, node, node, (*inside, *use.path))
+                yield from self._use(use, _Spot(node, node, (*inside, *use.path), use.moment))
         if node.step is not None:
             for use in uses_of(node.step):
-                yield from self._use(use, node, node.scope, (*node.path, *use.path))
+                yield from self._use(use, _Spot(node, node.scope, (*node.path, *use.path), use.moment))
             yield from self._named(node, node.step)
 
     def _named(self, node: Node, step: AnyStep) -> Iterator[Problem]:
         """Steps that are named without an expression."""
-        if isinstance(step, RollbackStep) and step.rollback in self.index.by_id:
-            yield from self._visible(node, node.scope, step.rollback, (*node.path, "rollback"), "start", optional=False)
+        if isinstance(step, RollbackStep) and isinstance(self._step(step.rollback), CheckpointStep):
+            yield from self._visible(step.rollback, _Spot(node, node.scope, (*node.path, "rollback")), optional=False)
         if isinstance(step, Working) and step.context and not isinstance(step.context.from_, str):
             for n, name in enumerate(step.context.from_):
-                yield from self._visible(node, node.scope, name, (*node.path, "context", n), "start", optional=False)
+                spot = _Spot(node, node.scope, (*node.path, "context", "from", n))
+                yield from self._visible(name, spot, optional=True)
 
-    def _use(self, use: Use, node: Node, scope: Node, path: Path) -> Iterator[Problem]:
+    def _step(self, name: str) -> AnyStep | None:
+        return self.index.by_id[name].step if name in self.index.by_id else None
+
+    def _use(self, use: Use, spot: _Spot) -> Iterator[Problem]:
         if isinstance(use.expression, ExpressionError):
-            yield _of(use.expression, path)
+            yield _of(use.expression, spot.path)
             return
-        found = [
-            problem for each in use.expression.references for problem in self._reference(each, use, node, scope, path)
-        ]
+        found = [problem for each in use.expression.references for problem in self._reference(each, use, spot)]
         yield from found
         if not found:
-            yield from self._types(use, scope, path)
+            yield from self._types(use, spot)
 
-    def _reference(self, ref: Reference, use: Use, node: Node, scope: Node, path: Path) -> Iterator[Problem]:
-        if use.path == ("goal",) and ref.root not in ("inputs", "run"):
-            yield _not_here(ref, path, "a goal is read before anything runs: only `inputs` are known")
-        elif ref.root == "inputs":
-            yield from self._input(ref, scope, path)
+    def _reference(self, ref: Reference, use: Use, spot: _Spot) -> Iterator[Problem]:
+        if ref.root == "inputs":
+            yield from self._input(ref, spot)
+        elif use.path == ("goal",) and ref.root != "run":
+            yield _not_here(ref, spot, "a goal is read before anything runs: only `inputs` are known")
         elif ref.root == "steps":
-            yield from self._step(ref, use, node, scope, path)
+            yield from self._result(ref, spot)
         elif ref.root == "secrets" and not use.secrets:
-            yield _not_here(ref, path, "secrets go into `with` of a tool or an agent, and nowhere else")
-        elif ref.root in ("item", "index") and not isinstance(scope.step, MapStep):
-            yield _not_here(ref, path, "only steps inside a `map` have an item")
+            yield _not_here(ref, spot, "secrets go into `with` of a tool or an agent, and nowhere else")
+        elif ref.root in ("item", "index") and not isinstance(spot.scope.step, MapStep):
+            yield _not_here(ref, spot, "only steps inside a `map` have an item")
         elif ref.root in ("output", "exit") and use.moment != "end":
-            yield _not_here(ref, path, "the step has no output yet; name an earlier step: steps.ID.output")
+            yield _not_here(ref, spot, "the step has no output yet; name an earlier step: steps.ID.output")
 
     # ------------------------------------------------------------ inputs
 
-    def _input(self, ref: Reference, scope: Node, path: Path) -> Iterator[Problem]:
-        known = inputs_of(scope)
+    def _input(self, ref: Reference, spot: _Spot) -> Iterator[Problem]:
+        known = inputs_of(spot.scope)
         if ref.parts and known is not None and ref.parts[0] not in known:
             hint = did_you_mean(str(ref.parts[0]), known) or "declare it under `inputs`"
-            yield Problem("PRD1205", f'there is no input "{ref.parts[0]}"', path, hint)
+            yield Problem("PRD1205", f'there is no input "{ref.parts[0]}"', spot.path, hint)
 
     # ------------------------------------------------------------ steps
 
-    def _step(self, ref: Reference, use: Use, node: Node, scope: Node, path: Path) -> Iterator[Problem]:
+    def _result(self, ref: Reference, spot: _Spot) -> Iterator[Problem]:
         if not ref.parts or not isinstance(ref.parts[0], str):
-            yield Problem("PRD1202", "a reference must name its step", path, "write steps.ID.output")
+            yield Problem("PRD1202", "a reference must name its step", spot.path, "write steps.ID.output")
             return
         name = ref.parts[0]
-        yield from self._visible(node, scope, name, path, use.moment, optional=ref.optional)
+        yield from self._visible(name, spot, optional=ref.optional)
         if name in self.index.by_id:
-            yield from self._fields(ref, self.index.by_id[name], path)
+            yield from self._fields(ref, self.index.by_id[name], spot.path)
 
-    def _visible(
-        self, node: Node, scope: Node, name: str, path: Path, moment: Moment, *, optional: bool
-    ) -> Iterator[Problem]:
-        found = self.index.by_id.get(name)
+    def _visible(self, name: str, spot: _Spot, *, optional: bool) -> Iterator[Problem]:
+        found, node = self.index.by_id.get(name), spot.node
         if found is None:
-            hint = did_you_mean(name, (each.id for each in self.index.nodes if each.scope is scope))
-            yield Problem("PRD1202", f'there is no step "{name}"', path, hint)
-        elif found.scope is not scope:
-            yield _other_scope(found, scope, path)
+            hint = did_you_mean(name, (each.id for each in self.index.nodes if each.scope is spot.scope))
+            yield Problem("PRD1202", f'there is no step "{name}"', spot.path, hint or "name a step of this plan")
+        elif found.scope is not spot.scope:
+            yield _other_scope(found, spot)
         elif node is found:
-            yield from self._itself(node, path, moment, optional=optional)
-        elif node is scope or (moment == "end" and node in found.around):
+            yield from self._itself(spot, optional=optional)
+        elif node is spot.scope or (spot.moment == "end" and node in found.around):
             return
         elif found in node.around or node in found.around:
             hint = "it is over only when this step is: name a step before it"
-            yield Problem("PRD1204", f'"{name}" is still under way here', path, hint)
+            yield Problem("PRD1204", f'"{name}" is still under way here', spot.path, hint)
         else:
-            self._ask_order(found, node, path)
+            self._ask_order(found, spot, optional=optional)
 
-    def _itself(self, node: Node, path: Path, moment: Moment, *, optional: bool) -> Iterator[Problem]:
-        if moment == "end":
-            yield Problem("PRD1204", f'"{node.id}" names itself', path, "write `output` for the output of this visit")
+    def _itself(self, spot: _Spot, *, optional: bool) -> Iterator[Problem]:
+        name = spot.node.id
+        if spot.moment == "end":
+            yield Problem("PRD1204", f'"{name}" names itself', spot.path, "write `output` for the output of this visit")
         elif not optional:
-            hint = f"write steps.?{node.id} to see the visit before this one, if there was one"
-            yield Problem("PRD1204", f'"{node.id}" names itself; at its first visit there is nothing', path, hint)
+            hint = f"write steps.?{name} to see the visit before this one, if there was one"
+            yield Problem("PRD1204", f'"{name}" names itself; at its first visit there is nothing', spot.path, hint)
         else:
-            self._ask_order(node, node, path)
+            self._ask_order(spot.node, spot, optional=True)
 
-    def _ask_order(self, before: Node, after: Node, path: Path) -> None:
-        group, one, other = meeting(before, after)
+    def _ask_order(self, before: Node, spot: _Spot, *, optional: bool) -> None:
+        group, one, other = meeting(before, spot.node)
         if group.serial:
             hint = "refer to a step before this one, or move it"
-            message = f'"{before.id}" cannot have run before "{after.id}"'
+            message = f'"{before.id}" cannot have run before "{spot.node.id}"'
         else:
             hint = f'add "{one.id}" to the needs of "{other.id}"'
-            message = f'"{after.id}" does not wait for "{before.id}"'
-        order = _Order(one.position, other.position, Problem("PRD1204", message, path, hint))
+            message = f'"{spot.node.id}" does not wait for "{before.id}"'
+        order = _Order(one.position, other.position, Problem("PRD1204", message, spot.path, hint), optional)
         self.orders.setdefault(group, []).append(order)
 
     def _fields(self, ref: Reference, found: Node, path: Path) -> Iterator[Problem]:
@@ -173,7 +194,7 @@ class _References:
         attribute, rest = ref.parts[1], ref.parts[2:]
         if attribute not in STEP_ATTRIBUTES:
             near = did_you_mean(str(attribute), STEP_ATTRIBUTES)
-            hint = near if near.startswith("did") else f"write steps.{found.id}.output.{attribute}"
+            hint = near if near.startswith("did") else f"write steps.{found.id}.output, or a field of it"
             yield Problem("PRD1202", f'a step has no "{attribute}"', path, hint)
         elif attribute == "output":
             schema, missing = schema_at(self.output_of(found), rest)
@@ -193,14 +214,14 @@ class _References:
 
     # ------------------------------------------------------------ types
 
-    def _types(self, use: Use, scope: Node, path: Path) -> Iterator[Problem]:
+    def _types(self, use: Use, spot: _Spot) -> Iterator[Problem]:
         if isinstance(use.expression, ExpressionError):
             return
-        types = {str(ref): schema for ref in use.expression.references if (schema := self._type_of(ref, scope))}
+        types = {str(ref): schema for ref in use.expression.references if (schema := self._type_of(ref, spot.scope))}
         try:
             use.expression.check(types, use.want)
         except ExpressionError as error:
-            yield _of(error, path)
+            yield _of(error, spot.path)
 
     def _type_of(self, ref: Reference, scope: Node) -> Raw:
         if ref.optional or not ref.parts:
@@ -255,15 +276,18 @@ def _of(error: ExpressionError, path: Path) -> Problem:
     return Problem(error.code, error.message, path, error.help or EXPRESSION_HELP)
 
 
-def _not_here(ref: Reference, path: Path, hint: str) -> Problem:
-    return Problem("PRD1208", f"`{ref.root}` cannot be used here", path, hint)
+def _not_here(ref: Reference, spot: _Spot, hint: str) -> Problem:
+    return Problem("PRD1208", f"`{ref.root}` cannot be used here", spot.path, hint)
 
 
-def _other_scope(found: Node, scope: Node, path: Path) -> Problem:
-    if scope in found.around:
-        inner = next(group for group in (found, *found.around) if group.scope is scope)
+def _other_scope(found: Node, spot: _Spot) -> Problem:
+    named = "rollback" in spot.path or "context" in spot.path
+    if named:
+        hint = "name a step in the same scope"
+    elif spot.scope in found.around:
+        inner = next(group for group in (found, *found.around) if group.scope is spot.scope)
         hint = f"outside only its output is seen: write steps.{inner.id}.output"
     else:
-        kind = "map" if isinstance(scope.step, MapStep) else "sub-plan"
+        kind = "map" if isinstance(spot.scope.step, MapStep) else "sub-plan"
         hint = f"hand the value in: with: {{value: ${{steps.{found.id}.output}}}} on the {kind}, then inputs.value"
-    return Problem("PRD1213", f'"{found.id}" is in another scope', path, hint)
+    return Problem("PRD1213", f'"{found.id}" is in another scope', spot.path, hint)

@@ -130,7 +130,7 @@ def _with_notes(lanes: list[Lane], reaches: list[float]) -> list[float]:
     beside = [reach + CLEAR - BETWEEN for reach in reaches]
     for lane in lanes:
         for spoke in lane.spokes:
-            note = 0.0
+            note = width_of(spoke.note, SMALL) + CLEAR
             beside[spoke.at] = max(beside[spoke.at], reaches[spoke.at] + note - BETWEEN + 4)
     return beside
 

@@ -7,8 +7,9 @@ from typing import Any, Final, Protocol
 
 from perdure.plan.expr.cost import refuse_costly
 from perdure.plan.expr.data import Given, json_of, weigh
-from perdure.plan.expr.errors import NOT_JSON, ExpressionError
+from perdure.plan.expr.errors import ExpressionError
 from perdure.plan.expr.messages import is_about_absence, issues_in, refusal, run_time_error
+from perdure.plan.expr.optional import refuse_optional
 from perdure.plan.expr.path import ROOTS, Reference, Scope, look_up
 from perdure.plan.expr.tree import Node, read_tree, references_in
 from perdure.plan.raw import Raw
@@ -70,6 +71,7 @@ def compiled(source: str) -> Compiled:
     """Read an expression; raise `ExpressionError` if CEL or we refuse it."""
     program = _compile(source)
     tree = read_tree(program.serialize())
+    refuse_optional(tree)
     return Compiled(program, tree, references_in(tree))
 
 
@@ -94,8 +96,6 @@ def evaluate(source: str, scope: Scope) -> Raw:
         result = value.plain_value()
     except RuntimeError as error:
         raise _failure(str(error), expression.references, scope) from None
-    except (TypeError, SystemError):  # how the binding says that it cannot convert an optional value
-        raise ExpressionError(NOT_JSON, "the result is an optional value", "end it with .orValue(…)") from None
     if failed:
         raise _failure(str(result), expression.references, scope)
     return json_of(result)

@@ -91,8 +91,6 @@ _ADVICE: Final = {"bool": "compare it with something, as in a == b", "text": "wr
 
 def _json_type(name: str) -> str:
     plain, _, _ = name.lower().partition("<")
-    if plain == "optional_type":
-        raise ExpressionError(MISTYPED, "the result is an optional value", "end it with .orValue(…)")
     if plain not in _JSON_TYPES:
         raise ExpressionError(MISTYPED, f"the result is a {plain}, which is not JSON", "write string(…) around it")
     return _JSON_TYPES[plain]

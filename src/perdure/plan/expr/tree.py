@@ -162,8 +162,13 @@ class _Reader:
     def _literal(self, items: Message, entries: Message, offset: int) -> Node:
         if name := entries.text(1):
             raise ExpressionError(LEFT_OUT, f"{name}{{…}} is not available", "write the value itself", offset)
-        pairs = [part for entry in entries.parts(2) for part in (entry.part(3), entry.part(4))]
-        return Literal(tuple(self.node(part) for part in (*items.parts(1), *pairs)), is_object=bool(pairs))
+        elements = [self.node(part) for part in items.parts(1)]
+        for place in items.packed(2):
+            elements[place] = _marked(elements[place])
+        for entry in entries.parts(2):
+            key, value = self.node(entry.part(3)), self.node(entry.part(4))
+            elements += [key, _marked(value) if entry.number(5) else value]
+        return Literal(tuple(elements), is_object=bool(entries.parts(2)))
 
     def _loop(self, message: Message, offset: int) -> Node:
         over, start, condition, step, result = (self.node(message.part(field)) for field in (2, 4, 5, 6, 7))
@@ -171,6 +176,11 @@ class _Reader:
             advice = "go on into an optional value with .?name, and end it with .orValue(…)"
             raise ExpressionError(LEFT_OUT, "optMap and optFlatMap are not available", advice, offset)
         return Loop(message.text(1), over, (condition, step), result)
+
+
+def _marked(node: Node) -> Node:
+    """What `[?a]` puts into the list: the value, if it is there."""
+    return Call("value", (node,))
 
 
 def _constant(message: Message) -> Raw:

@@ -41,6 +41,14 @@ class Message:
         """Every writing of a field that holds bytes."""
         return [value for value in self._fields.get(field, ()) if isinstance(value, bytes)]
 
+    def packed(self, field: int) -> Iterator[int]:
+        """Whole numbers that are written one behind the other."""
+        for data in self.all(field):
+            at = 0
+            while at < len(data):
+                value, at = _varint(data, at)
+                yield value
+
     def part(self, field: int) -> "Message":
         """The message inside a field; an empty one if it is not written."""
         return Message(b"".join(self.all(field)[-1:]))

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import rfc8785
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic_core import PydanticCustomError
 
 from perdure.plan.model.parts import (
     Budget,
@@ -26,16 +27,23 @@ from perdure.plan.model.parts import (
     Text,
 )
 from perdure.plan.model.steps import GroupStep, MapStep, Step, SubplanStep, regroup
-from perdure.plan.raw import Raw
+from perdure.plan.raw import Raw, undisturbed
 
 FORMAT = 1
 """The version of the plan format that this release reads and writes."""
 
 
+def _exact(value: Raw) -> Raw:
+    """`true` and `1.0` equal 1 in Python, but are not the number 1."""
+    if type(value) is not int:
+        raise PydanticCustomError("format", "Input should be 1")
+    return value
+
+
 class Plan(Part):
     """A plan is data: an ordered tree of steps, and what they may use."""
 
-    perdure: Literal[1] = FORMAT
+    perdure: Annotated[Literal[1], BeforeValidator(_exact)] = FORMAT
     """Version of the plan format."""
     name: str = ""
     """A short name, by which other plans can refer to it."""
@@ -89,7 +97,8 @@ class Plan(Part):
 
     def canonical_json(self) -> bytes:
         """The canonical form as RFC 8785 bytes."""
-        return rfc8785.dumps(self.canonical())
+        with undisturbed():
+            return rfc8785.dumps(self.canonical())
 
     @cached_property
     def hash(self) -> str:
@@ -111,6 +120,12 @@ class Plan(Part):
         from perdure.plan.reading import from_steps  # noqa: PLC0415  the one door upwards, see the layers
 
         return from_steps(steps, goal)
+
+    def model_copy(self, *, update: Mapping[str, Raw] | None = None, deep: bool = False) -> Self:
+        """A copy with some fields changed; it does not keep the hash of the old one."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("hash", None)
+        return copied
 
     def with_steps(self, steps: tuple[Raw, ...]) -> Self:
         """The same plan with other steps."""

@@ -12,10 +12,10 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
+    PlainValidator,
     Tag,
     WithJsonSchema,
     model_validator,
@@ -69,49 +69,56 @@ MAX_INTEGER: Final = 2**53 - 1
 LEAST_EXPONENT: Final = 1e21
 """From here on RFC 8785 writes a number with an exponent, so that it is read as a fraction again."""
 MAX_DATA_DEPTH: Final = 64
+SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
+Place = tuple[str | int, ...]
 _NO_KEY: Final = object()
 """Stands for a key that is not a text, which no value of a document can be."""
 
 
-def _json_parts(value: Raw) -> Iterator[tuple[Raw, int]]:
-    stack: list[tuple[Raw, int]] = [(value, 0)]
+def _json_parts(value: Raw) -> Iterator[tuple[Raw, Place]]:
+    stack: list[tuple[Raw, Place]] = [(value, ())]
     while stack:
-        item, depth = stack.pop()
-        yield item, depth
+        item, place = stack.pop()
+        yield item, place
         if is_mapping(item):
-            stack.extend((key if isinstance(key, str) else _NO_KEY, depth + 1) for key in item)
-            stack.extend((each, depth + 1) for each in item.values())
+            stack.extend((key if isinstance(key, str) else _NO_KEY, place) for key in item)
+            stack.extend((each, (*place, key)) for key, each in item.items())
         elif is_list(item):
-            stack.extend((each, depth + 1) for each in item)
+            stack.extend((each, (*place, n)) for n, each in enumerate(item))
 
 
-def flaw_of(value: Raw) -> str | None:
-    """Say why a value cannot be kept as JSON that every reader understands alike."""
-    for item, depth in _json_parts(value):
-        if depth > MAX_DATA_DEPTH:
-            return f"a value is nested more than {MAX_DATA_DEPTH} deep"
-        if isinstance(item, str):
-            if any("\ud800" <= letter <= "\udfff" for letter in item):
-                return "a text holds half of a Unicode pair (a lone surrogate)"
-        elif isinstance(item, bool) or item is None or isinstance(item, (dict, list, tuple)):
-            continue
-        elif isinstance(item, int):
-            if abs(item) > MAX_INTEGER:
-                return f"the number {item if abs(item) < 10**30 else 'given'} is beyond ±(2^53-1)"
-        elif not isinstance(item, float):
-            return f"a value of type {type(item).__name__} is not JSON"
-        elif not math.isfinite(item):
-            return "NaN and Infinity are not JSON"
-        elif MAX_INTEGER < abs(item) < LEAST_EXPONENT:
-            return f"the number {item:.0f} is beyond ±(2^53-1)"
+def flaw_of(value: Raw) -> tuple[str, Place] | None:
+    """Why a value cannot be kept as JSON that every reader understands alike, and where in it."""
+    for item, place in _json_parts(value):
+        if len(place) > MAX_DATA_DEPTH:
+            return f"a value is nested more than {MAX_DATA_DEPTH} deep", place[:8]
+        if flaw := _scalar_flaw(item):
+            return flaw, place
     return None
 
 
+def _scalar_flaw(item: Raw) -> str | None:
+    match item:
+        case None | bool() | dict() | list() | tuple():
+            return None
+        case str():
+            return "a text holds half of a Unicode pair (a lone surrogate)" if SURROGATE.search(item) else None
+        case int():
+            return None if abs(item) <= MAX_INTEGER else "a number is beyond ±(2^53-1)"
+        case float():
+            if MAX_INTEGER < abs(item) < LEAST_EXPONENT:
+                return "a number is beyond ±(2^53-1)"
+            return None if math.isfinite(item) else "NaN and Infinity are not JSON"
+        case _:
+            return "a value is not JSON"
+
+
 def _well_formed(value: Raw) -> Raw:
-    if flaw := flaw_of(value):
-        raise PydanticCustomError("not_json", "{flaw}", {"flaw": flaw})
+    if found := flaw_of(value):
+        flaw, place = found
+        raise PydanticCustomError("not_json", "{flaw}", {"flaw": flaw, "place": place})
     return value
 
 
@@ -143,10 +150,42 @@ def seconds_of(value: Raw) -> Raw:
     return int(total) if total.is_integer() else total
 
 
+def _number(value: Raw, least: float = 0, most: float = MAX_INTEGER) -> Raw:
+    """A number as it was written: a whole number stays one, a text is not read as one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise PydanticCustomError("float_type", "Input should be a number")
+    if not least <= value <= most:
+        raise PydanticCustomError(
+            "number_range", "Input should be from {least} to {most}", {"least": f"{least:g}", "most": f"{most:g}"}
+        )
+    return value
+
+
+def _seconds(value: Raw) -> Raw:
+    return _number(seconds_of(value))
+
+
+def _lapse(value: Raw) -> Raw:
+    return value if isinstance(value, str) and "${" in value else _seconds(value)
+
+
+Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number", "minimum": 0})]
+"""A number, not negative."""
+Share = Annotated[
+    float,
+    PlainValidator(lambda value: _number(value, 0, 1)),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
+]
+"""A number from 0 to 1."""
+Factor = Annotated[
+    float,
+    PlainValidator(lambda value: _number(value, 1, 1000)),
+    WithJsonSchema({"type": "number", "minimum": 1, "maximum": 1000}),
+]
+"""A number from 1 to 1000."""
 Seconds = Annotated[
-    int | float,
-    BeforeValidator(seconds_of),
-    Field(ge=0, le=MAX_INTEGER),
+    float,
+    PlainValidator(_seconds),
     WithJsonSchema(
         {
             "anyOf": [
@@ -157,18 +196,11 @@ Seconds = Annotated[
     ),
 ]
 """A length of time: seconds, or `500ms`, `10s`, `5m`, `1h30m`, `2d`."""
-
-
-def _lapse(value: Raw) -> Raw:
-    return value if isinstance(value, str) and "${" in value else seconds_of(value)
-
-
-Lapse = Annotated[int | float | str, BeforeValidator(_lapse), WithJsonSchema({"type": ["number", "string"]})]
+Lapse = Annotated[float | str, PlainValidator(_lapse), WithJsonSchema({"type": ["number", "string"]})]
 """A length of time that may be computed: as `Seconds`, or `${…}`."""
 
 Count = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 Amount = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
-Money = Annotated[int | float, Field(ge=0, le=MAX_INTEGER)]
 
 # ------------------------------------------------------------------------------- vocabularies
 
@@ -203,11 +235,11 @@ class Retry(Part):
     """All tries together, the first one included."""
     wait: Seconds = 1
     """Pause before the second try."""
-    factor: Annotated[int | float, Field(ge=1, le=1000)] = 2
+    factor: Factor = 2
     """Each pause is this many times the one before."""
     max_wait: Seconds = 60
     """No pause is longer."""
-    jitter: Annotated[int | float, Field(ge=0, le=1)] = 0.2
+    jitter: Share = 0.2
     """Share of a pause that is drawn by lot, so that many runs do not knock at once."""
     within: Seconds | None = None
     """No try begins later than this after the first one began."""
@@ -218,8 +250,8 @@ class Budget(Part):
 
     seconds: Seconds | None = None
     """Working time; waiting for people is free."""
-    usd: Money | None = None
-    """Money, in US dollars."""
+    usd: Number | None = None
+    """Number, in US dollars."""
     tokens: Amount | None = None
     """Model tokens, in and out."""
     steps: Amount | None = None
@@ -237,8 +269,8 @@ class Estimate(Part):
 
     seconds: Seconds | None = None
     """Time."""
-    usd: Money | None = None
-    """Money, in US dollars."""
+    usd: Number | None = None
+    """Number, in US dollars."""
     tokens: Amount | None = None
     """Model tokens."""
     calls: Amount | None = None
@@ -371,10 +403,19 @@ class Criterion(Part):
         return self
 
 
+def _word_or_ids(value: Raw) -> str:
+    return "word" if isinstance(value, str) else "ids"
+
+
+WordOrIds = Annotated[
+    Annotated[Literal["all", "needs"], Tag("word")] | Annotated[Many[Id], Tag("ids")], Discriminator(_word_or_ids)
+]
+
+
 class Context(Part):
     """Which earlier results a step is shown, and how much of them."""
 
-    from_: Annotated[Literal["all", "needs"] | Many[Id], Field(alias="from")] = "all"
+    from_: Annotated[WordOrIds, Field(alias="from")] = "all"
     """`all` earlier steps, only those it `needs`, or the steps named."""
     tokens: Count | None = None
     """The most it may take; newest first, whole results, then summaries, then references."""
@@ -402,17 +443,21 @@ class Tolerate(Part):
     """How many."""
 
 
-def _join_of(value: Raw) -> str:
-    if is_mapping(value):
-        return "quorum" if "quorum" in value else "tolerate"
-    return "quorum" if isinstance(value, Quorum) else "tolerate" if isinstance(value, Tolerate) else "word"
+def _join_of(value: Raw) -> str | None:
+    if isinstance(value, str):
+        return "word"
+    return next((n for n in ("quorum", "tolerate") if (n in value if is_mapping(value) else hasattr(value, n))), None)
 
 
 Join = Annotated[
     Annotated[Literal["all", "any", "settled"], Tag("word")]
     | Annotated[Quorum, Tag("quorum")]
     | Annotated[Tolerate, Tag("tolerate")],
-    Discriminator(_join_of),
+    Discriminator(
+        _join_of,
+        custom_error_type="join",
+        custom_error_message="a join is all, any, settled, {{quorum: n}} or {{tolerate: n}}",
+    ),
 ]
 """When a graph of steps is over: `all`, `any`, `settled`, `{quorum: n}` or `{tolerate: n}`."""
 

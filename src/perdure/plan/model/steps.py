@@ -7,7 +7,16 @@ key a step is written with (`tool:`, `ask:`, `steps:` …) says it already.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import Discriminator, Field, SerializerFunctionWrapHandler, Tag, model_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from perdure.plan.model.parts import (
     AgentCall,
@@ -98,6 +107,12 @@ def _mode_of(steps: Raw) -> str:
 
 def _text_or_other(value: Raw) -> str:
     return "text" if isinstance(value, str) else "other"
+
+
+def _list_or_text(value: Raw) -> Raw:
+    if not is_list(value) and not (isinstance(value, str) and "${" in value):
+        raise PydanticCustomError("items", "Input should be a list, or ${{…}} that gives one")
+    return value
 
 
 ExpressionOrCall = Annotated[
@@ -315,7 +330,7 @@ class MapStep(Grouping):
 
     kind: Literal["map"] = "map"
     """Always `map`."""
-    map: Json
+    map: Annotated[Json, AfterValidator(_list_or_text)]
     """A list, or `${…}` that gives one."""
     steps: "Annotated[Many[Step], Field(min_length=1)]"
     """The steps for one item; they see `inputs`, `item`, `index` and each other."""

@@ -1,14 +1,16 @@
 """Reading: a file, a text or plain data becomes a plan, or a list of everything that is wrong with it."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
+from typing import Final
 
 from perdure.plan.checks import check
 from perdure.plan.limits import Limits
 from perdure.plan.model.document import Plan
 from perdure.plan.problems import Path, PlanError, Problem, errors_in
-from perdure.plan.raw import Raw, is_mapping
+from perdure.plan.raw import Raw, is_list, is_mapping, undisturbed
 from perdure.plan.reading.dialects import Translation, translate
 from perdure.plan.reading.json_text import find_in_json, read_json
 from perdure.plan.reading.labels import LabelStep, record_of
@@ -19,7 +21,10 @@ from perdure.plan.toolbox import Toolbox
 
 __all__ = ["LabelStep", "Reading", "from_steps", "load", "read_data", "read_file", "read_text"]
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS: Final = Limits()
+LARGE: Final = 200_000
+"""From this many characters on, reading is done without the collector."""
+UNDEFINED: Final = frozenset({"PRD1301", "PRD1308", "PRD1311"})
 
 
 @dataclass(frozen=True)
@@ -96,10 +101,19 @@ def read_text(
         raw, problems = (read_json if source.format == "json" else read_yaml)(text, limits)
     except Unreadable as stop:
         return Reading(None, [replace(stop.problem, file=name)])
+    problems = [replace(problem, file=name) for problem in problems]
     if errors_in(problems) and raw is None:
-        return Reading(None, [replace(problem, file=name) for problem in problems])
-    result = _read(raw, source, limits, toolbox)
-    return replace(result, problems=[replace(problem, file=name) for problem in problems] + result.problems)
+        return Reading(None, problems)
+    with undisturbed() if len(text) > LARGE else nullcontext():
+        result = _read(raw, source, limits, toolbox)
+    return replace(result, problems=_joined(problems, result.problems))
+
+
+def _joined(of_the_text: list[Problem], of_the_plan: list[Problem]) -> list[Problem]:
+    """What is wrong with the text, and what is wrong with the plan elsewhere than there."""
+    known = {(problem.line, problem.column) for problem in of_the_text}
+    found = [problem for problem in of_the_plan if (problem.line, problem.column) not in known]
+    return sorted([*of_the_text, *found], key=lambda problem: (problem.line, problem.column))
 
 
 def read_data(raw: Raw, limits: Limits = DEFAULT_LIMITS, toolbox: Toolbox | None = None) -> Reading:
@@ -119,16 +133,26 @@ def _read(raw: Raw, source: Source, limits: Limits, toolbox: Toolbox | None) -> 
         plan = found.plan
         problems += [_placed(problem, translation) for problem in found.problems]
         if plan is not None:
-            checked = [p for p in check(plan, toolbox) if not any(p.path[: len(hole)] == hole for hole in found.holes)]
-            problems += [_placed(_in_document(problem, translation.document), translation) for problem in checked]
+            checked = [_in_document(problem, translation.document) for problem in check(plan, toolbox)]
+            news = [each for each in checked if found.is_news(each) and _is_news(each, problems)]
+            problems += [_placed(each, translation) for each in news]
     return Reading(plan, _located(problems, source, limits, raw), translation.dialect)
 
 
+def _is_news(problem: Problem, said: list[Problem]) -> bool:
+    """Undefined labels were all named in one refusal; what follows from them is no news."""
+    return problem.code not in UNDEFINED or not any(each.code == "PRD1601" for each in said)
+
+
 def _in_document(problem: Problem, document: Raw) -> Problem:
-    """The model says `steps` where the document may say `parallel`."""
+    """The model writes everything out; the document may say `parallel`, or use a short form."""
     path: Path = ()
     item: Raw = document
     for segment in problem.path:
+        if segment == "from" and is_list(item):
+            continue
+        if not is_mapping(item) and not is_list(item):
+            break
         word = "parallel" if segment == "steps" and is_mapping(item) and "parallel" in item else segment
         path = (*path, word)
         item = _inner(item, word)
@@ -142,7 +166,12 @@ def _inner(item: Raw, segment: str | int) -> Raw:
         return None
 
 
-RENAMED = {("on", "success"): ("on_success",), ("on", "failure"): ("on_fail",), ("agent",): ("agent_key",)}
+RENAMED: Final[dict[Path, Path]] = {
+    ("on", "success"): ("on_success",),
+    ("on", "failure"): ("on_fail",),
+    ("agent",): ("agent_key",),
+    ("id",): ("label",),
+}
 
 
 def _placed(problem: Problem, translation: Translation) -> Problem:
@@ -161,12 +190,11 @@ def _placed(problem: Problem, translation: Translation) -> Problem:
 def _located(problems: list[Problem], source: Source, limits: Limits, raw: Raw) -> list[Problem]:
     if source.format is None or not problems:
         return problems
-    finder = Finder([problem.path if is_mapping(raw) else _unlisted(problem.path) for problem in problems])
+    paths = [problem.path if is_mapping(raw) else _unlisted(problem.path) for problem in problems]
+    finder = Finder(paths)
     (find_in_json if source.format == "json" else find_in_yaml)(source.text, finder, limits)
-    return [
-        problem.at(source.name, *finder.position(path), path)
-        for problem, path in zip(problems, finder.wanted, strict=True)
-    ]
+    found = [each.at(source.name, *finder.position(path), path) for each, path in zip(problems, paths, strict=True)]
+    return sorted(found, key=lambda problem: (problem.line, problem.column))
 
 
 def _unlisted(path: Path) -> Path:

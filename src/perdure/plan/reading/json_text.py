@@ -65,9 +65,19 @@ def read_json(text: str, limits: Limits) -> tuple[Raw, list[Problem]]:
         problem = Problem("PRD1003", f"this is not JSON: {error.msg}", help=hint, line=error.lineno, column=error.colno)
         raise Unreadable(problem) from error
     except (_OddError, RecursionError):
-        return None, _problems_in(text, limits)
+        return _as_far_as_possible(text), _problems_in(text, limits)
     odd = ESCAPED_SURROGATE.search(text) or SURROGATE.search(text) or _depth(text) > limits.nesting
     return value, _problems_in(text, limits) if odd else []
+
+
+def _as_far_as_possible(text: str) -> Raw:
+    """What is odd was noted; the rest of the plan is read all the same."""
+    try:
+        return json.loads(
+            text, parse_int=lambda number: int(number) if len(number) < LONGEST_NUMBER else MAX_INTEGER + 1
+        )
+    except RecursionError:
+        return None
 
 
 def _depth(text: str) -> int:

@@ -149,6 +149,8 @@ class _Translator:
         if label is not None and name is not None and label != name:
             self._refuse(path, f'a step is called both "{label}" (label) and "{name}" (id)', "keep `id`")
         found = label if label is not None else name
+        if label is not None and not isinstance(label, str):
+            self._refuse((*path, "label"), "a label must be a text", "put it into quotes")
         return found if isinstance(found, str) else None
 
     def _targets(self, raw: Mapping[str, Raw], step: dict[str, Raw], path: Path) -> None:
@@ -200,6 +202,8 @@ class _Translator:
         if raw.get("on_success") == DYNAMIC:
             return self._dynamic(raw, step, blocks, path)
         if agent is None and native:
+            if not any(end in step for end in ("done", "fail")):
+                self._fails_upward(step)
             return self._native(raw, step, path)
         if agent is None and not blocks:
             return self._agentless(raw, step, path)
@@ -213,13 +217,18 @@ class _Translator:
         return step
 
     def _agentless(self, raw: Mapping[str, Raw], step: dict[str, Raw], path: Path) -> Raw:
-        if raw.get("label") == "manual_intervention" and not step.get("on"):
-            return {**SUPPLIED["manual_intervention"], **step}
+        if raw.get("label") == "manual_intervention":
+            return self._intervention(step)
         if step.get("on"):
             self.assume(path, f'"{step.get("id")}" has no agent but has targets: it is read as a checkpoint')
             return {**step, "checkpoint": True}
         self.assume(path, f'"{step.get("id")}" has neither agent nor children nor targets: it is read as an end')
         return {**step, "done": True}
+
+    def _intervention(self, step: dict[str, Raw]) -> Raw:
+        on = step.get("on") or {}
+        answers = {"approved": on.get("success", "done"), "rejected": on.get("failure", "fail")}
+        return {**SUPPLIED["manual_intervention"], **step, "on": answers}
 
     def _dynamic(self, raw: Mapping[str, Raw], step: dict[str, Raw], blocks: list[str], path: Path) -> Raw:
         agent = raw.get("agent_key")
@@ -228,7 +237,16 @@ class _Translator:
             self._refuse((*path, "on_success"), "`dynamic` needs an agent and no children", hint)
         self._fails_upward(step)
         chooser = {"agent": agent_name(agent) if isinstance(agent, str) else "branching"}
-        return {**step, "decide": chooser, "choices": self._choices(raw, path)}
+        choices = self._choices(raw, path)
+        if not choices and agent is not None and not blocks:
+            hint = "declare `choices`, or add the steps to choose from"
+            self._refuse((*path, "on_success"), "`dynamic` has nothing to choose from", hint)
+        return {
+            **step,
+            "decide": chooser,
+            "choices": choices or ["done"],
+            **({} if choices else {"on": {"done": "done"}}),
+        }
 
     def _choices(self, raw: Mapping[str, Raw], path: Path) -> list[Raw]:
         declared = raw.get("choices")
@@ -248,7 +266,8 @@ class _Translator:
         name = str(step.get("id", ""))
         parts: list[Raw] = []
         if agent is not None:
-            parts.append({"id": self.fresh(f"{name}_agent"), "agent": agent_name(agent)})
+            own = {"id": self.fresh(f"{name}_agent"), "agent": agent_name(agent), "on": {"failure": "fail"}}
+            parts.append(own)
         if "steps" in inner:
             parts.append({"id": self.fresh(f"{name}_steps"), "steps": inner["steps"]})
         if "parallel_steps" in inner:
@@ -314,7 +333,8 @@ def _supply(steps: list[Raw], work: _Translator) -> list[Raw]:
     if not work.supplied:
         return steps
     last = steps[-1]
-    if is_mapping(last) and "done" not in last and "decide" not in last and is_mapping(on := last.get("on", {})):
+    ends = ("done", "fail", "decide", "ask", "wait")
+    if is_mapping(last) and not any(key in last for key in ends) and is_mapping(on := last.get("on", {})):
         steps[-1] = {**last, "on": {"success": "done", **on}}
     for name in sorted(work.supplied):
         work.assume(work.prefix, f'the target "{name}" is not defined: it is supplied')

@@ -4,7 +4,8 @@ The models are strict on purpose: this dialect is written by programs, and a pro
 `"1"` for 1 has a bug that should be found here and not at step seven.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Final, Self
@@ -20,14 +21,21 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from perdure.plan.model.parts import JsonObject, Many, ToolName
 from perdure.plan.problems import Path, Problem
 from perdure.plan.raw import Raw, is_list, is_mapping
 
 NUMBER_WORDS: Final = ("step_number", "number", "step")
-CODES: Final = {"numbering": "PRD1604", "dependency": "PRD1605", "future": "PRD1606", "overlap": "PRD1607"}
+FIELDS: Final = "a step has step_number, tool, parameters, depends_on, description, condition"
+MESSAGES: Final = {
+    "string_pattern_mismatch": ("is no name of a tool", "write domain.tool, as in weather.current"),
+    "extra_forbidden": ("is no field of a numbered plan", FIELDS),
+    "missing": ("is missing", FIELDS),
+    "int_type": ("must be a whole number", 'write 1, not "1"'),
+    "too_short": ("must not be empty", FIELDS),
+}
 
 
 class PlanStatus(StrEnum):
@@ -87,42 +95,38 @@ class ExecutionPlan(_Strict):
         return moment
 
     @model_validator(mode="after")
-    def _numbered(self) -> Self:
-        numbers = [step.step_number for step in self.steps]
-        if numbers != list(range(1, len(numbers) + 1)):
-            found = ", ".join(str(number) for number in numbers[:20])
-            raise PydanticCustomError(
-                "numbering",
-                "steps are numbered 1 to {count} without gaps, in order; found {found}",
-                {"count": len(numbers), "found": found},
-            )
+    def _keep_the_rules(self) -> Self:
+        broken = [*self._numbering(), *self._dependencies(), *self._outcomes()]
+        if broken:
+            text = "; ".join(rule.message for rule in broken)
+            raise PydanticCustomError("rules", "{text}", {"text": text, "broken": broken})
         return self
 
-    @model_validator(mode="after")
-    def _backward(self) -> Self:
-        for step in self.steps:
+    def _numbering(self) -> Iterator[Problem]:
+        for wanted, step in enumerate(self.steps, 1):
+            if step.step_number != wanted:
+                message = (
+                    f"step {step.step_number} stands where step {wanted} should: steps are numbered 1 to n without gaps"
+                )
+                yield Problem("PRD1604", message, ("steps", wanted - 1), f"write step_number: {wanted}")
+
+    def _dependencies(self) -> Iterator[Problem]:
+        for place, step in enumerate(self.steps):
             for number in step.depends_on:
                 if not 1 <= number < step.step_number:
-                    raise PydanticCustomError(
-                        "dependency",
-                        "step {step} depends on {number}; a step depends on earlier steps only",
-                        {"step": step.step_number, "number": number},
-                    )
-        return self
+                    message = f"step {step.step_number} depends on {number}, which does not come before it"
+                    hint = "depend on earlier steps only, or change the order"
+                    yield Problem("PRD1605", message, ("steps", place), hint)
 
-    @model_validator(mode="after")
-    def _one_outcome(self) -> Self:
-        both = sorted(set(self.completed_steps) & set(self.failed_steps))
-        if both:
-            raise PydanticCustomError(
-                "overlap", "steps {both} are both completed and failed", {"both": ", ".join(map(str, both))}
-            )
-        unknown = sorted({*self.completed_steps, *self.failed_steps} - {step.step_number for step in self.steps})
-        if unknown:
-            raise PydanticCustomError(
-                "overlap", "steps {unknown} do not exist", {"unknown": ", ".join(map(str, unknown))}
-            )
-        return self
+    def _outcomes(self) -> Iterator[Problem]:
+        known = {step.step_number for step in self.steps}
+        for number in sorted({*self.completed_steps, *self.failed_steps}):
+            if number in self.completed_steps and number in self.failed_steps:
+                hint = "take it out of one of the two lists"
+                yield Problem("PRD1607", f"step {number} is both completed and failed", ("failed_steps",), hint)
+            elif number not in known:
+                where = "completed_steps" if number in self.completed_steps else "failed_steps"
+                yield Problem("PRD1607", f"step {number} does not exist", (where,), "name steps of this plan")
 
     def as_document(self) -> dict[str, Raw]:
         """The same plan in the current format, as plain data."""
@@ -145,7 +149,8 @@ def speaks_numbers(document: Raw) -> bool:
 
 
 def _is_numbered(step: Mapping[str, Raw]) -> bool:
-    return any(word in step for word in NUMBER_WORDS) and "id" not in step and "label" not in step
+    numbered = "step_number" in step or "number" in step or isinstance(step.get("step"), int)
+    return numbered and "id" not in step and "label" not in step
 
 
 def translate(document: Raw, now: datetime | None = None) -> tuple[Raw, list[Problem]]:
@@ -160,12 +165,23 @@ def translate(document: Raw, now: datetime | None = None) -> tuple[Raw, list[Pro
     return plan.as_document(), []
 
 
-def _problems(error: ValidationError, prefix: Path) -> Iterable[Problem]:
-    hint = "a numbered plan has request and steps; a step has step_number, tool, parameters, depends_on, description"
+def _problems(error: ValidationError, prefix: Path) -> Iterator[Problem]:
     found = error.errors(include_url=False)
     for each in found:
-        if each["type"] == "too_short" and len(found) > 1:
-            continue  # empty only because what is in it was refused
-        path = each["loc"][len(prefix) :] if each["loc"][: len(prefix)] == prefix else each["loc"]
-        message = each["msg"].replace("Input should be", "must be")
-        yield Problem(CODES.get(each["type"], "PRD1103"), message, tuple(path), hint)
+        if each["type"] == "rules":
+            broken: list[Problem] = each.get("ctx", {})["broken"]
+            yield from (replace(rule, path=_without(rule.path, prefix)) for rule in broken)
+        elif each["type"] != "too_short" or len(found) == 1:  # else empty only because what is in it was refused
+            yield _problem(each, _without(tuple(each["loc"]), prefix))
+
+
+def _without(path: Path, prefix: Path) -> Path:
+    return path[len(prefix) :] if path[: len(prefix)] == prefix else path
+
+
+def _problem(error: ErrorDetails, path: Path) -> Problem:
+    name = path[-1] if path else "steps"
+    if error["type"] == "future":
+        return Problem("PRD1606", "the timestamp lies in the future", path, "write when it was made, with its zone")
+    message, hint = MESSAGES.get(error["type"], (error["msg"].replace("Input should be", "must be"), FIELDS))
+    return Problem("PRD1103", f"`{name}` {message}", path, hint)

@@ -4,13 +4,14 @@ A broken field is noted and left out, a broken step is noted and replaced by a h
 goes on, so that one typo does not hide the next.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from perdure.plan.flow import STANDARD_EXITS
 from perdure.plan.limits import Limits
 from perdure.plan.model import parts
 from perdure.plan.model.document import FORMAT, Plan
@@ -38,9 +39,20 @@ CALL_TYPES: Final[dict[str, type[BaseModel]]] = {
     "model": parts.ModelCall,
     "agent": parts.AgentCall,
 }
-TAGGED: Final = frozenset({"undo", "simpler", "decide", "plan", "join", "fail"})
+TAGGED: Final = frozenset({"undo", "simpler", "decide", "plan", "join", "fail", "from"})
 TAGGED_LISTS: Final = frozenset({"steps", "alternates"})
-TAGS: Final = frozenset({*STEP_TYPES, "text", "other", "word", "quorum", "tolerate"})
+TAGS: Final = frozenset({*STEP_TYPES, "text", "other", "word", "ids", "quorum", "tolerate"})
+FOLLOW_ON: Final = {
+    "id": ("PRD1202", "PRD1209", "PRD1301", "PRD1305"),
+    "inputs": ("PRD1205",),
+    "checkpoints": ("PRD1406",),
+    "max_visits": ("PRD1309",),
+    "verdicts": ("PRD1310",),
+    "choices": ("PRD1308",),
+    "needs": ("PRD1204",),
+    "on": ("PRD1308", "PRD1309"),
+}
+"""What a check would say only because a broken field was left out."""
 
 SAYINGS: Final = {
     "string_type": "must be a text",
@@ -51,7 +63,6 @@ SAYINGS: Final = {
     "dict_type": "must be a mapping",
     "model_type": "must be a mapping",
     "model_attributes_type": "must be a mapping",
-    "too_short": "must not be empty",
 }
 
 
@@ -63,6 +74,13 @@ class Shape:
     problems: list[Problem] = field(default_factory=list[Problem])
     holes: set[Path] = field(default_factory=set[Path])
     """Steps that stand for broken ones; what is said about them later is no news."""
+    no_news: set[str] = field(default_factory=set[str])
+    """Codes that would only follow from what was left out."""
+
+    def is_news(self, problem: Problem) -> bool:
+        """Whether a problem found by a check says something that was not said yet."""
+        inside = any(problem.path[: len(hole)] == hole for hole in self.holes)
+        return not inside and problem.code not in self.no_news
 
 
 def shape(document: Raw, limits: Limits) -> Shape:
@@ -129,6 +147,9 @@ def _copy(document: Raw) -> Raw:
 
 
 def _look_at_steps(document: Raw, result: Shape) -> None:
+    if is_mapping(document) and (problem := _group_problem(document, (), "the plan")):
+        result.problems.append(problem)
+        cast("dict[str, Raw]", document).pop("parallel" if "steps" in document else "mode")
     for steps, path in list(_all_lists(document)):
         _look_at_needs(steps, path, document, result)
         for position, step in enumerate(steps):
@@ -152,18 +173,40 @@ def _all_lists(document: Raw) -> Iterator[tuple[list[Raw], Path]]:
 def _kind_problem(step: Raw, path: Path) -> Problem | None:
     if not is_mapping(step):
         return Problem("PRD1103", "a step must be a mapping", path, "write it as {id: …, tool: …}")
-    if "steps" in step and "parallel" in step:
-        return Problem("PRD1105", "a group has both `steps` and `parallel`", path, "put one group inside the other")
+    if problem := _group_problem(step, path, "a group"):
+        return problem
+    return _told_kind_problem(step, path) if "kind" in step else _untold_kind_problem(step, path)
+
+
+def _untold_kind_problem(step: Mapping[str, Raw], path: Path) -> Problem | None:
     found = kinds_in(step)
-    kind = step.get("kind")
-    if kind is None and len(found) > 1:
+    if not found:
+        return Problem("PRD1104", "the step does not say what it does", path, _kind_hint(step))
+    if len(found) > 1:
         both = " and ".join(f"`{key}`" for key in found)
         return Problem("PRD1105", f"the step has {both}: it can be only one kind", path, "make two steps of it")
-    if kind is None and not found:
-        return Problem("PRD1104", "the step does not say what it does", path, _kind_hint(step))
-    if kind is not None and (not isinstance(kind, str) or kind not in STEP_TYPES):
+    return None
+
+
+def _told_kind_problem(step: Mapping[str, Raw], path: Path) -> Problem | None:
+    kind, found = step["kind"], kinds_in(step)
+    if not isinstance(kind, str) or kind not in STEP_TYPES:
         hint = did_you_mean(str(kind), STEP_TYPES) or "write one of: " + ", ".join(STEP_TYPES)
-        return Problem("PRD1104", f'there is no kind "{kind}"', (*path, "kind"), hint)
+        return Problem("PRD1104", f"there is no kind {_short(kind)}", (*path, "kind"), hint)
+    if found and kind not in found:
+        message = f"`kind` says {kind}, but the step has `{found[0]}`"
+        return Problem("PRD1105", message, (*path, "kind"), "leave `kind` out: the key says it already")
+    return None
+
+
+def _group_problem(item: Mapping[str, Raw], path: Path, name: str) -> Problem | None:
+    if "parallel" not in item:
+        return None
+    if "steps" in item:
+        return Problem("PRD1105", f"{name} has both `steps` and `parallel`", path, "put one group inside the other")
+    if item.get("mode", "graph") != "graph":
+        hint = "write `steps:` for one after another, `parallel:` for all at once"
+        return Problem("PRD1105", f"{name} has `parallel`, but its mode is {item['mode']}", (*path, "mode"), hint)
     return None
 
 
@@ -203,16 +246,24 @@ def _at(document: Raw, path: Path) -> Raw:
 
 def _leave_out(document: Raw, errors: list[ErrorDetails], result: Shape) -> bool:
     """Note what was refused and take it out; false when nothing could be taken out."""
-    changed = False
     placed = [(each, path_of(each["loc"], document)) for each in errors]
+    paths = [path for each, path in placed if not _only_emptied(each, path, placed)]
     for each, path in placed:
-        if each["type"] == "too_short" and any(other[: len(path)] == path for _, other in placed if other != path):
-            continue  # the list is empty only because what is in it was refused
         known = each["type"].startswith("union_tag") or any(path[: len(hole)] == hole for hole in result.holes)
-        if not known:  # a kind that is not told was told of already
+        if path in paths and not known:  # a kind that is not told was told of already
             result.problems.append(_problem(each, path, document))
-        changed = _remove(document, path, result) or changed
-    return changed
+            result.no_news.update(_follow_on(path))
+    return sum(_remove(document, path, result) for path in paths) > 0
+
+
+def _only_emptied(error: ErrorDetails, path: Path, placed: list[tuple[ErrorDetails, Path]]) -> bool:
+    """Whether a list is empty only because what was in it was refused."""
+    return error["type"] == "too_short" and any(other[: len(path)] == path for _, other in placed if other != path)
+
+
+def _follow_on(path: Path) -> Iterator[str]:
+    step = step_path(path) or ()
+    yield from FOLLOW_ON.get(str(path[len(step)]) if len(path) > len(step) else "id", ())
 
 
 def path_of(loc: tuple[int | str, ...], document: Raw) -> Path:
@@ -241,7 +292,7 @@ def _remove(document: Raw, path: Path, result: Shape) -> bool:
         return True
     step = step_path(path)
     if step and is_list(steps := _at(document, step[:-1])):
-        return _cut(cast("list[Raw]", steps), int(step[-1]), step, result)
+        return _cut(cast("list[Raw]", steps), int(step[-1]), step, result, keep=path == (*step, "id"))
     return False
 
 
@@ -257,36 +308,77 @@ def step_path(path: Path) -> Path | None:
     return None
 
 
-def _cut(steps: list[Raw], position: int, path: Path, result: Shape) -> bool:
+def _cut(steps: list[Raw], position: int, path: Path, result: Shape, *, keep: bool = False) -> bool:
+    """Put a hole in the place of a broken step; where only its id is broken, give it another one."""
     if path in result.holes:
         return False
-    old = steps[position]
-    name = old.get("id") if is_mapping(old) else None
+    old: Mapping[str, Raw] = steps[position] if is_mapping(steps[position]) else {}
+    name = old.get("id")
     usable = isinstance(name, str) and name.isidentifier() and name.isascii()
-    steps[position] = {"id": name if usable else "_" + "_".join(map(str, path)), "checkpoint": True}
-    if is_mapping(old) and is_list(old.get("needs")) and all(isinstance(need, str) for need in old["needs"]):
-        steps[position]["needs"] = old["needs"]
+    fresh = name if usable else "_" + "_".join(map(str, path))
+    if keep:
+        steps[position] = {**old, "id": fresh}
+        return not usable
+    steps[position] = {"id": fresh, **_kept(old)}
     result.holes.add(path)
     return True
+
+
+def _kept(old: Mapping[str, Raw]) -> dict[str, Raw]:
+    """What a hole keeps of the step it stands for: its place in the order, and the steps inside it."""
+    kept: dict[str, Raw] = {}
+    if is_mapping(on := old.get("on")):
+        words = {exit_: target for exit_, target in on.items() if _is_word(exit_) and _is_word(target)}
+        kept["on"] = {exit_: target for exit_, target in words.items() if exit_ in STANDARD_EXITS}
+        kept["verdicts"] = [exit_ for exit_ in words if exit_ not in STANDARD_EXITS]
+        kept["on"] |= {exit_: words[exit_] for exit_ in kept["verdicts"]}
+    if is_list(needs := old.get("needs")):
+        kept["needs"] = [need for need in needs if _is_word(need)]
+    if is_list(steps := old.get("steps")):
+        return {**kept, "steps": steps}
+    return {**kept, "agent": "hole"}
+
+
+def _is_word(value: Raw) -> bool:
+    return isinstance(value, str) and value.isidentifier() and value.isascii()
 
 
 # ------------------------------------------------------------------------------- what is said
 
 
 def _problem(error: ErrorDetails, path: Path, document: Raw) -> Problem:
-    kind = error["type"]
-    if kind == "extra_forbidden":
-        return _unknown_field(path, document)
-    if kind == "missing":
-        return Problem("PRD1102", f"`{path[-1]}` is missing", path[:-1], _field_hint(path, document))
-    if path == ("perdure",):
-        message = f"the plan is written in format {error['input']!r}; this release reads format {FORMAT}"
-        return Problem("PRD1005", message, path, "write `perdure: 1`, or use a newer release")
-    if path and path[-1] == "id" and kind.startswith("string_"):
-        return Problem("PRD1106", f"{_short(error['input'])} cannot be an id", path, _id_hint(error["input"]))
-    if kind == "not_json":
-        return Problem("PRD1008", error["msg"], path, "write large numbers as texts")
+    """What the models refused, in our words."""
+    special = _SPECIAL.get(error["type"])
+    if found := special(error, path, document) if special else _by_place(error, path):
+        return found
     return Problem("PRD1103", f"`{_name_at(path)}` {_saying(error)}", _without_key(path), _field_hint(path, document))
+
+
+def _by_place(error: ErrorDetails, path: Path) -> Problem | None:
+    if path == ("perdure",):
+        message = f"the plan is written in format {_short(error['input'])}; this release reads format {FORMAT}"
+        return Problem("PRD1005", message, path, "write `perdure: 1`, or use a newer release")
+    if path[-1:] == ("id",) and error["type"].startswith("string_"):
+        return Problem("PRD1106", f"{_short(error['input'])} cannot be an id", path, _id_hint(error["input"]))
+    if path[:1] == ("inputs",) and error["type"] == "dict_type":
+        hint = f"write {{type: {error['input']}}}" if isinstance(error["input"], str) else "write {type: string}"
+        return Problem("PRD1103", f"`{_name_at(path)}` must be a JSON Schema", path, hint)
+    if error["type"] == "string_pattern_mismatch" and (path[-1] == "[key]" or path[-2:-1] == ("on",)):
+        return Problem("PRD1103", f"{_short(error['input'])} is no name", _without_key(path), _id_hint(error["input"]))
+    return None
+
+
+def _missing(_: ErrorDetails, path: Path, document: Raw) -> Problem:
+    return Problem("PRD1102", f"`{path[-1]}` is missing", path[:-1], _field_hint(path, document))
+
+
+def _empty(_: ErrorDetails, path: Path, document: Raw) -> Problem:
+    return Problem("PRD1103", f"`{_name_at(path)}` must not be empty", path, _field_hint(path, document))
+
+
+def _not_json(error: ErrorDetails, path: Path, _: Raw) -> Problem:
+    place: Path = tuple(error.get("ctx", {}).get("place", ()))
+    return Problem("PRD1008", error["msg"], (*path, *place), "write it as a text")
 
 
 def _saying(error: ErrorDetails) -> str:
@@ -339,10 +431,10 @@ def _model_at(path: Path, document: Raw) -> type[BaseModel] | None:
     return next((CALL_TYPES[name] for name in CALL_TYPES if is_mapping(item) and name in item), None)
 
 
-def _unknown_field(path: Path, document: Raw) -> Problem:
+def _unknown_field(_: ErrorDetails, path: Path, document: Raw) -> Problem:
     name = str(path[-1])
     model = _model_at(path[:-1], document)
-    if name == "undo" and path[-2:-1] in (("undo",),):
+    if name == "undo" and path[-2:-1] == ("undo",):
         return Problem("PRD1404", "an undo cannot have an undo", path, "leave it out; an undo that fails is reported")
     owners = [kind for kind, each in STEP_TYPES.items() if name in _names(each)]
     if model and issubclass(model, tuple(STEP_TYPES.values())) and owners:
@@ -368,4 +460,12 @@ def _field_hint(path: Path, document: Raw) -> str:
 def _id_hint(value: Raw) -> str:
     slug = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in str(value)[:60])
     slug = f"_{slug}" if not slug or slug[0].isdigit() else slug
-    return f'ids are letters, digits and _, and do not begin with a digit: write "{slug}"'
+    return f'names are letters, digits and _, and do not begin with a digit: write "{slug}"'
+
+
+_SPECIAL: Final[dict[str, Callable[[ErrorDetails, Path, Raw], Problem]]] = {
+    "extra_forbidden": _unknown_field,
+    "missing": _missing,
+    "too_short": _empty,
+    "not_json": _not_json,
+}

@@ -65,7 +65,8 @@ def _events(text: str) -> Iterator[ev.Event]:
         message = f"the character {chr(error.character)!r} may not stand in YAML"
         before = text[: error.position]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        raise Unreadable(Problem("PRD1002", message, line=line, column=column)) from error
+        hint = "take it out, or write it as an escape in double quotes"
+        raise Unreadable(Problem("PRD1002", message, help=hint, line=line, column=column)) from error
     except (yaml.YAMLError, UnicodeError) as error:
         raise Unreadable(Problem("PRD1002", f"this is not YAML: {error}", line=1, column=1)) from error
 
