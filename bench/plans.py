@@ -24,7 +24,7 @@ MEMORY_AIM = 500
 
 def document(size: int) -> dict[str, object]:
     """A layered graph: two thirds of the steps form one chain, all have needs among the fifty before them."""
-    draw = random.Random(7)  # noqa: S311  a bench, not a secret
+    draw = random.Random(7)
     steps: list[dict[str, object]] = []
     for n in range(size):
         before = range(max(0, n - 50), n)
@@ -32,7 +32,9 @@ def document(size: int) -> dict[str, object]:
         if n % 3 and n:
             needs.add(n - 1 if (n - 1) % 3 else n - 2 if n > 1 else 0)
         with_: dict[str, object] = {"text": f"${{steps.s{n - 1}.output}}" if n - 1 in needs else "plain", "n": n}
-        steps.append({"id": f"s{n}", "tool": "text.join", "with": with_, "needs": [f"s{each}" for each in sorted(needs)]})
+        steps.append(
+            {"id": f"s{n}", "tool": "text.join", "with": with_, "needs": [f"s{each}" for each in sorted(needs)]}
+        )
     return {"perdure": 1, "goal": "Measure", "mode": "graph", "steps": steps}
 
 

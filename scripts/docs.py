@@ -41,7 +41,9 @@ def help_texts() -> Iterator[str]:
     """What each command says about itself."""
     for name in ("", *COMMANDS):
         words = [name] if name else []
-        result = CliRunner(env={"COLUMNS": "100"}).invoke(cli, [*words, "--help"], prog_name="perdure", terminal_width=100)
+        result = CliRunner(env={"COLUMNS": "100"}).invoke(
+            cli, [*words, "--help"], prog_name="perdure", terminal_width=100
+        )
         command = " ".join(["perdure", *words])
         yield f"## {command}\n\n```text\n$ {command} --help\n{result.output.rstrip()}\n```\n\n"
 
@@ -56,7 +58,9 @@ def _rows(model: type, skip: frozenset[str] = frozenset()) -> Iterator[str]:
         written = info.alias or name
         if written in skip:
             continue
-        default = "required" if info.is_required() else "" if info.default in (None, (), {}, "") else f"`{info.default}`"
+        default = (
+            "required" if info.is_required() else "" if info.default in (None, (), {}, "") else f"`{info.default}`"
+        )
         yield f"| `{written}` | {default} | {_cell(info.description or '')} |\n"
 
 
@@ -96,7 +100,12 @@ def _shared(model: type) -> frozenset[str]:
 
 
 def _sorts(model: type) -> str:
-    names = {AnyStep: "every step", Leading: "steps that lead somewhere", Working: "steps that do something", Grouping: "steps that hold steps"}
+    names = {
+        AnyStep: "every step",
+        Leading: "steps that lead somewhere",
+        Working: "steps that do something",
+        Grouping: "steps that hold steps",
+    }
     return ", ".join(text for sort, text in names.items() if issubclass(model, sort))
 
 

@@ -37,7 +37,7 @@ def test_reading_a_plan_of_plain_paths_does_not_start_cel():
 
 
 def test_the_public_names_are_there():
-    import perdure  # noqa: PLC0415  the subject of the test
+    import perdure
 
     assert all(getattr(perdure, name) is not None for name in perdure.__all__)
     with pytest.raises(AttributeError):

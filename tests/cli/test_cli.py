@@ -16,14 +16,23 @@ BROKEN = ROOT / "examples" / "broken" / "release.yaml"
 
 
 def perdure(*words, stdin=None, cwd=None):
-    return subprocess.run([sys.executable, "-m", "perdure", *map(str, words)], capture_output=True, text=True, check=False, input=stdin, cwd=cwd)
+    return subprocess.run(
+        [sys.executable, "-m", "perdure", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        input=stdin,
+        cwd=cwd,
+    )
 
 
 def on_a_terminal(*words):
     """What a person sees: the program's output on a pseudo-terminal."""
     ours, theirs = pty.openpty()
     env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
-    with subprocess.Popen([sys.executable, "-m", "perdure", *map(str, words)], stdout=theirs, stderr=theirs, env=env) as child:
+    with subprocess.Popen(
+        [sys.executable, "-m", "perdure", *map(str, words)], stdout=theirs, stderr=theirs, env=env
+    ) as child:
         os.close(theirs)
         shown = b""
         while select.select([ours], [], [], 30)[0]:
@@ -115,7 +124,11 @@ def test_check_against_a_toolbox(tmp_path):
 
 @pytest.mark.parametrize(
     ("option", "limit", "text"),
-    [("--max-steps", "1", "steps: [{id: a, tool: x.y}, {id: b, tool: x.y}]"), ("--max-depth", "1", "steps: [{id: g, steps: [{id: a, tool: x.y}]}]"), ("--max-bytes", "10", "steps: [{id: a, tool: x.y}]")],
+    [
+        ("--max-steps", "1", "steps: [{id: a, tool: x.y}, {id: b, tool: x.y}]"),
+        ("--max-depth", "1", "steps: [{id: g, steps: [{id: a, tool: x.y}]}]"),
+        ("--max-bytes", "10", "steps: [{id: a, tool: x.y}]"),
+    ],
 )
 def test_limits_refuse_with_a_sentence(option, limit, text):
     done = perdure("check", option, limit, "-", stdin=text)

@@ -27,7 +27,7 @@ def blocks(kind):
                 yield pytest.param(info, text, id=f"{page.relative_to(ROOT)}:{n}")
 
 
-@pytest.mark.parametrize(("info", "text"), blocks("yaml"))
+@pytest.mark.parametrize(("info", "text"), list(blocks("yaml")))
 def test_every_plan_in_the_docs_is_right(info, text):
     if info != "yaml" and not info.startswith("yaml plan"):
         return
@@ -35,7 +35,7 @@ def test_every_plan_in_the_docs_is_right(info, text):
     assert [str(problem) for problem in read_text(text).problems] == []
 
 
-@pytest.mark.parametrize(("info", "text"), blocks("python"))
+@pytest.mark.parametrize(("info", "text"), list(blocks("python")))
 def test_every_python_block_runs(info, text, tmp_path, monkeypatch):
     assert info == "python"
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -43,14 +43,14 @@ def test_every_python_block_runs(info, text, tmp_path, monkeypatch):
     exec(compile(text, "docs", "exec"), {"__name__": "docs"})  # noqa: S102  our own docs, run as they stand
 
 
-@pytest.mark.parametrize(("info", "text"), blocks("console"))
+@pytest.mark.parametrize(("info", "text"), list(blocks("console")))
 def test_every_command_prints_what_the_docs_say(info, text, tmp_path):
     assert info == "console"
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
         done = subprocess.run(
-            ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False,
+            ["/bin/bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False,
             env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "LANG": "C.UTF-8", "COLUMNS": "100"},
         )  # fmt: skip
         shown = [line.rstrip() for line in (done.stdout + done.stderr).rstrip().splitlines()]

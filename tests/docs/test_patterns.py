@@ -44,7 +44,7 @@ def test_each_plan_passes_without_a_word(number):
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_each_plan_can_be_drawn(number):
-    from perdure.plan.drawing.mermaid import mermaid  # noqa: PLC0415  the other tests do not need the pictures
+    from perdure.plan.drawing.mermaid import mermaid
 
     plan = read_text(plan_of(number)).usable()
     assert all(step.id in mermaid(plan) for step in plan.steps)

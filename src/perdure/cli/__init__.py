@@ -20,37 +20,24 @@ COMMANDS: Final = {
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name; help must not cost what a command costs."""
+    """Knows its commands by name and line; what a command needs is loaded when it is called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  the signature is click's
-        """The names, sorted."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  the signature is click's
-        """The command, loaded now."""
-        if cmd_name not in COMMANDS:
-            return None
-        return getattr(import_module(f"perdure.cli.{cmd_name}"), cmd_name)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it, with a hint for a word that is nearly a command."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from difflib import get_close_matches  # noqa: PLC0415  only after a typo
-
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            if near:
-                error.message = f"{error.message} Did you mean '{near[0]}'?"
-            raise
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command itself, loaded now."""
+        known = super().get_command(ctx, cmd_name)
+        return getattr(import_module(f"perdure.cli.{cmd_name}"), cmd_name) if known else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  the signature is click's
-        """The list of commands, from the table above."""
+        """The list of commands, without loading one."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    commands=[click.Command(name, short_help=line) for name, line in COMMANDS.items()],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, message="perdure %(version)s")
 @click.option("--no-color", is_flag=True, help="No colours; NO_COLOR in the environment does the same.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")

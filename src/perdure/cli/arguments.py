@@ -45,8 +45,13 @@ def limits_from(settings: dict[str, int]) -> Limits:
 def read(name: str, limits: Limits, toolbox: Toolbox | None = None) -> Reading:
     """Read a plan from a file, or from standard input for `-`."""
     if name == STANDARD_INPUT:
-        return read_bytes(sys.stdin.buffer.read(limits.bytes + 1), "<stdin>", None, limits, toolbox)
+        return read_bytes(sys.stdin.buffer.read(limits.bytes + 1), name_of(name), None, limits, toolbox)
     return read_file(Path(name), limits, toolbox)
+
+
+def name_of(name: str) -> str:
+    """What a plan is called in messages."""
+    return "<stdin>" if name == STANDARD_INPUT else name
 
 
 def usable(name: str, limits: Limits) -> Plan:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from perdure.cli.arguments import json_option, leave, limit_options, limits_from, read, toolbox_from
+from perdure.cli.arguments import json_option, leave, limit_options, limits_from, name_of, read, toolbox_from
 from perdure.cli.codes import INVALID_PLAN
 from perdure.cli.printing import print_json, print_problems
 from perdure.plan.measures import measure, sentence
@@ -32,7 +32,7 @@ def check(
     Exit code 0: all can be used. 6: some cannot. 3: a file cannot be read.
     """
     known = toolbox_from(toolbox)
-    readings = [(name, read(name, limits_from(settings), known)) for name in plans]
+    readings = [(name_of(name), read(name, limits_from(settings), known)) for name in plans]
     if as_json:
         print_json({"schema": "perdure.check/1", "plans": [_as_json(name, reading) for name, reading in readings]})
     else:

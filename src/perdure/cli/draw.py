@@ -44,7 +44,7 @@ def _print_tree(plan: Plan) -> None:
         screen = console()
         screen.print(tree(plan))
     else:
-        click.echo(plain_tree(plan))
+        click.echo(plain_tree(plan).rstrip())
     click.echo(f"\n{sentence(measure(plan))}")
 
 

@@ -43,7 +43,9 @@ def _block(problem: Problem) -> Any:
     from rich.text import Text  # noqa: PLC0415  only when something is drawn
 
     colour = "red" if problem.severity == "error" else "yellow"
-    text = Text.assemble((f"{problem.severity} {problem.code}", f"bold {colour}"), (f": {visible(problem.message)}", "bold"))
+    text = Text.assemble(
+        (f"{problem.severity} {problem.code}", f"bold {colour}"), (f": {visible(problem.message)}", "bold")
+    )
     text.append(f"\n  --> {visible(problem.place)}   {visible(written(problem.path))}", "dim")
     if problem.help:
         text.append("\n  help: ", "green").append(visible(problem.help), "default")

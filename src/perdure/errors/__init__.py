@@ -4,10 +4,10 @@ Ranges: 1xxx plans and configuration, 2xxx the journal, 3xxx execution, 4xxx mod
 the sandbox, 6xxx the HTTP API.
 """
 
-from importlib import resources
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
-PAGES: Final = "pages"
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 
 class PerdureError(Exception):
@@ -23,14 +23,19 @@ class PerdureError(Exception):
 
 def codes() -> list[str]:
     """Every code that has a page."""
-    pages = resources.files(__name__).joinpath(PAGES)
-    return sorted(page.name.removesuffix(".md") for page in pages.iterdir() if page.name.endswith(".md"))
+    return sorted(page.name.removesuffix(".md") for page in _pages().iterdir() if page.name.endswith(".md"))
 
 
 def page(code: str) -> str | None:
     """The page of a code, as Markdown."""
-    found = resources.files(__name__).joinpath(PAGES, f"{code}.md")
+    found = _pages().joinpath(f"{code}.md")
     return found.read_text(encoding="utf-8") if code.isalnum() and found.is_file() else None
+
+
+def _pages() -> "Traversable":
+    from importlib import resources  # noqa: PLC0415  costs more than the rest of this file
+
+    return resources.files(__name__).joinpath("pages")
 
 
 def title(code: str) -> str:

@@ -1,17 +1,18 @@
 """How large a plan is: steps, the longest path, how many can be live at once, what it is declared to cost."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from heapq import heapify, heappop, heappush
 from math import ceil
 from typing import Any, Final
 
-from perdure.plan.drawing.flow import Flow, Shape
-from perdure.plan.drawing.ways import longest, schedule
-from perdure.plan.drawing.words import lapse, money, number_of
+from perdure.plan.flow import SerialFlow
+from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Estimate
-from perdure.plan.model.steps import MapStep, Working
+from perdure.plan.model.steps import AskStep, DoneStep, FailStep, MapStep, Working
 from perdure.plan.raw import is_list
+from perdure.plan.visible import lapse, money, number_of, visible
 
 SHOWN: Final = 8
 """Steps of the longest path that a sentence names."""
@@ -43,7 +44,7 @@ class Measures:
     questions: int
     """Steps that ask a person."""
     loops: int
-    """Jumps backwards."""
+    """Ways back: from a step of a serial group, or from inside it, to an earlier one or to itself."""
     open_ended: bool
     """Whether a map is over a list that is known only in the run."""
 
@@ -54,32 +55,127 @@ class Measures:
 
 def measure(plan: Plan) -> Measures:
     """Measure a plan."""
-    return measured(Flow(plan))
-
-
-def measured(flow: Flow) -> Measures:
-    """Measure a flow."""
-    sizes: dict[Shape, _Size] = {}
-    for shape in (*reversed(flow.shapes), flow.root):  # backwards, so that children come before their group
-        sizes[shape] = _group(shape, sizes) if shape.mode is not None else _leaf(shape)
-    whole = sizes[flow.root]
-    path = [shape.id for shape in _unfolded(flow.root, sizes)]
+    index = Index(plan)
+    after, loops = _orders(index)
+    sizes: dict[Node, _Size] = {}
+    for node in (*reversed(index.nodes), index.root):  # backwards, so that children come before their group
+        sizes[node] = _leaf(node) if node.holder is None else _group(node, after[node], sizes)
+    whole = sizes[index.root]
     tokens, calls = (None if (spent := whole.cost[key]) is None else int(spent) for key in ("tokens", "calls"))
     return Measures(
-        steps=len(flow.shapes),
-        acting=sum(map(_acts, flow.shapes)),
-        depth=max(shape.node.depth for shape in flow.shapes),
-        path=tuple(path),
+        steps=len(index.nodes),
+        acting=sum(map(_acts, index.nodes)),
+        depth=max(node.depth for node in index.nodes),
+        path=tuple(node.id for node in _unfolded(index.root, sizes)),
         path_seconds=whole.seconds if whole.cost["seconds"] is not None else None,
         widest=whole.width,
         seconds=whole.cost["seconds"],
         usd=whole.cost["usd"],
         tokens=tokens,
         calls=calls,
-        questions=sum(shape.kind == "ask" for shape in flow.shapes),
-        loops=sum(edge.backward for edge in flow.edges),
-        open_ended=any(_items(shape) is None for shape in flow.shapes),
+        questions=sum(isinstance(node.step, AskStep) for node in index.nodes),
+        loops=loops,
+        open_ended=any(_items(node) is None for node in index.nodes),
     )
+
+
+# ------------------------------------------------------------------------------- what follows what
+
+After = list[list[int]]
+"""For each child of a group, by position, the children that come after it."""
+
+
+def _orders(index: Index) -> tuple[dict[Node, After], int]:
+    """What comes after what in every group, and how many ways lead back."""
+    after, loops = {node: _needed(node) for node in (index.root, *index.nodes) if not node.serial}, 0
+    for group, edges in SerialFlow(index).edges.items():
+        after[group] = [sorted(to for to in found if to > place) for place, found in enumerate(edges)]
+        loops += sum(to <= place for place, found in enumerate(edges) for to in found)
+    return after, loops
+
+
+def _needed(group: Node) -> After:
+    after: After = [[] for _ in group.children]
+    places = {child.id: child.position for child in group.children}
+    for child in group.children:
+        for needed in dict.fromkeys(child.step.needs if child.step else ()):
+            if places.get(needed, child.position) != child.position:
+                after[places[needed]].append(child.position)
+    return after
+
+
+def _before(after: After) -> list[int]:
+    """For each child, how many it waits for."""
+    waiting = [0] * len(after)
+    for following in after:
+        for place in following:
+            waiting[place] += 1
+    return waiting
+
+
+def _sorted(after: After) -> Iterator[int]:
+    """Every child after those it waits for; a circle, which the checks refuse, is left out."""
+    waiting = _before(after)
+    ready = [place for place, count in enumerate(waiting) if not count]
+    while ready:
+        place = heappop(ready)
+        yield place
+        for following in after[place]:
+            waiting[following] -= 1
+            if not waiting[following]:
+                heappush(ready, following)
+
+
+def _longest(after: After, weights: list[tuple[float, int]], *, serial: bool) -> list[int]:
+    """The heaviest way through a group: from its first child if it is serial, from any in a graph."""
+    best: dict[int, tuple[float, int]] = {}
+    came: dict[int, int] = {}
+    for place in _sorted(after):
+        if serial and place and place not in came:
+            continue  # only a jump back leads here
+        before = best[came[place]] if place in came else (0, 0)
+        best[place] = (before[0] + weights[place][0], before[1] + weights[place][1])
+        for following in after[place]:
+            if following not in came or best[place] > best[came[following]]:
+                came[following] = place
+    way = [max(best, key=lambda place: (best[place], -place))] if best else []
+    while way and way[-1] in came:
+        way.append(came[way[-1]])
+    return way[::-1]
+
+
+class _Schedule:
+    """A graph in time: every child starts as soon as it can."""
+
+    def __init__(self, after: After, inside: list["_Size"]) -> None:
+        self.after, self.inside = after, inside
+        self.waiting = _before(after)
+        self.ready = [(size.rank, place) for place, size in enumerate(inside) if not self.waiting[place]]
+        heapify(self.ready)
+        self.live: list[tuple[float, int]] = []
+        self.now, self.width, self.widest = 0.0, 0, 0
+
+    def run(self, limit: int) -> tuple[float, int]:
+        """How long it takes and how wide it gets, with so many children live at once."""
+        while self.ready or self.live:
+            while self.ready and len(self.live) < limit:
+                self._start(heappop(self.ready)[1])
+            self.widest = max(self.widest, self.width)
+            self.now = self.live[0][0]
+            while self.live and self.live[0][0] == self.now:
+                self._end(heappop(self.live)[1])
+        return self.now, self.widest
+
+    def _start(self, place: int) -> None:
+        heappush(self.live, (round(self.now + self.inside[place].lasts, 6), place))
+        self.width += self.inside[place].width
+
+    def _end(self, place: int) -> None:
+        self.width -= self.inside[place].width
+        for following in self.after[place]:
+            self.waiting[following] -= 1
+            if not self.waiting[following]:
+                heappush(self.ready, (self.inside[following].rank, following))
 
 
 # ------------------------------------------------------------------------------- one step
@@ -98,67 +194,87 @@ class _Size:
     width: int
     """Acting steps that can be live at once."""
     cost: Cost
-    path: list[Shape] = field(default_factory=list[Shape])
+    rank: int
+    """Among steps that could start, lower goes first."""
+    path: list[Node] = field(default_factory=list[Node])
 
 
-def _acts(shape: Shape) -> bool:
-    return shape.mode is None and shape.family not in ("done", "fail")
+def _acts(node: Node) -> bool:
+    return node.holder is None and not isinstance(node.step, (DoneStep, FailStep))
 
 
-def _estimate(shape: Shape) -> Estimate:
-    step = shape.node.step
-    return step.estimate if isinstance(step, Working) and step.estimate is not None else Estimate()
+def _estimate(node: Node) -> Estimate:
+    return node.step.estimate or Estimate() if isinstance(node.step, Working) else Estimate()
 
 
-def _items(shape: Shape) -> int | None:
+def _rank(node: Node) -> int:
+    return -node.step.priority if isinstance(node.step, Working) else 0
+
+
+def _items(node: Node) -> int | None:
     """How often the steps inside are done; nothing where only the run will tell."""
-    step = shape.node.step
-    if not isinstance(step, MapStep):
+    if not isinstance(node.step, MapStep):
         return 1
-    return len(step.map) if is_list(step.map) else None
+    return len(node.step.map) if is_list(node.step.map) else None
 
 
-def _leaf(shape: Shape) -> _Size:
-    said, acts = _estimate(shape), int(_acts(shape))
+def _leaf(node: Node) -> _Size:
+    said, acts = _estimate(node), int(_acts(node))
     cost: Cost = {key: getattr(said, key) for key in COSTS}
-    return _Size(said.seconds or 0, acts, acts if said.seconds is None else said.seconds, acts, cost)
+    return _Size(said.seconds or 0, acts, acts if said.seconds is None else said.seconds, acts, cost, _rank(node))
 
 
-def _group(shape: Shape, sizes: dict[Shape, _Size]) -> _Size:
-    inside = [sizes[child] for child in shape.inside]
-    path = longest(shape, [(size.seconds, size.length) for size in inside])
-    lasts, width = _run(shape, inside)
+def _group(node: Node, after: After, sizes: dict[Node, _Size]) -> _Size:
+    inside = [sizes[child] for child in node.children]
+    way = _longest(after, [(size.seconds, size.length) for size in inside], serial=node.serial)
+    lasts, width = _run(node, after, inside)
     size = _Size(
-        seconds=sum(inside[place].seconds for place in path),
-        length=sum(inside[place].length for place in path),
+        seconds=sum(inside[place].seconds for place in way),
+        length=sum(inside[place].length for place in way),
         lasts=lasts,
         width=width,
         cost={key: _sum([each.cost[key] for each in inside]) for key in COSTS},
-        path=[shape.inside[place] for place in path],
+        rank=_rank(node),
+        path=[node.children[place] for place in way],
     )
-    return _declared(shape, _repeated(shape, size))
+    return _declared(node, _repeated(node, size))
 
 
-def _repeated(shape: Shape, size: _Size) -> _Size:
+def _run(node: Node, after: After, inside: list[_Size]) -> tuple[float, int]:
+    """How long a group lasts and how wide it gets; the limit of a map is on its items, not on their steps."""
+    if node.serial:
+        way = _longest(after, [(size.lasts, 0) for size in inside], serial=True)
+        return sum(inside[place].lasts for place in way), max((size.width for size in inside), default=0)
+    limit = None if node.holder is None or isinstance(node.holder, MapStep) else node.holder.limit
+    return _Schedule(after, inside).run(limit or len(inside))
+
+
+def _repeated(node: Node, size: _Size) -> _Size:
     """A map: its body for each item, so many at once as it allows."""
-    if not isinstance(shape.node.step, MapStep):
+    if not isinstance(node.step, MapStep):
         return size
-    times = _items(shape)
-    times = 1 if times is None else times
-    at_once = min(times, shape.node.step.limit or times)
+    items = _items(node)
+    times = 1 if items is None else items
+    at_once = min(times, node.step.limit or times)
     rounds = ceil(times / at_once) if times else 0
-    cost: Cost = {key: None if spent is None else spent * times for key, spent in size.cost.items()}
-    path, length = (size.path, size.length) if times else ([], 0)
-    return _Size(size.seconds * rounds, length, size.lasts * rounds, size.width * at_once, cost, path)
+    return replace(
+        size,
+        seconds=size.seconds * rounds,
+        length=size.length if times else 0,
+        lasts=size.lasts * rounds,
+        width=size.width * at_once,
+        cost={key: None if spent is None else spent * times for key, spent in size.cost.items()},
+        path=size.path if times else [],
+    )
 
 
-def _declared(shape: Shape, size: _Size) -> _Size:
+def _declared(node: Node, size: _Size) -> _Size:
     """What a group declares of itself counts instead of what its steps declare."""
-    said = _estimate(shape)
+    said = _estimate(node)
     cost: Cost = {key: spent if (own := getattr(said, key)) is None else own for key, spent in size.cost.items()}
-    seconds = size.seconds if said.seconds is None else said.seconds
-    lasts = size.lasts if said.seconds is None else said.seconds
-    return _Size(seconds, size.length, lasts, size.width, cost, size.path)
+    if said.seconds is None:
+        return replace(size, cost=cost)
+    return replace(size, cost=cost, seconds=said.seconds, lasts=said.seconds)
 
 
 def _sum(values: list[float | None]) -> float | None:
@@ -166,24 +282,14 @@ def _sum(values: list[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def _run(shape: Shape, inside: list[_Size]) -> tuple[float, int]:
-    """How long a group lasts and how wide it gets when everything starts as soon as it can."""
-    if shape.mode == "serial":
-        way = longest(shape, [(size.lasts, 0) for size in inside])
-        return sum(inside[place].lasts for place in way), max((size.width for size in inside), default=0)
-    holder = shape.node.holder
-    limit = None if holder is None or isinstance(holder, MapStep) else holder.limit
-    return schedule(shape, [(size.lasts, size.width) for size in inside], limit or len(inside))
-
-
-def _unfolded(root: Shape, sizes: dict[Shape, _Size]) -> Iterator[Shape]:
+def _unfolded(root: Node, sizes: dict[Node, _Size]) -> Iterator[Node]:
     """The acting steps on a path of paths."""
     stack = [root]
     while stack:
-        shape = stack.pop()
-        if _acts(shape):
-            yield shape
-        stack.extend(reversed(sizes[shape].path))
+        node = stack.pop()
+        if _acts(node):
+            yield node
+        stack.extend(reversed(sizes[node].path))
 
 
 # ------------------------------------------------------------------------------- for people
@@ -199,7 +305,7 @@ def sentence(measures: Measures) -> str:
 def _path(measures: Measures) -> str:
     if not measures.path:
         return ""
-    names = list(measures.path)
+    names = [visible(name, 60) for name in measures.path]
     if len(names) > SHOWN:
         names = [*names[: SHOWN // 2], "…", *names[1 - SHOWN // 2 :]]
     takes = f", {lapse(measures.path_seconds)}" if measures.path_seconds is not None else ""

@@ -1,7 +1,7 @@
 """Values as they were read, before they are known to have any shape."""
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeGuard
 
@@ -19,7 +19,7 @@ def is_list(value: Raw) -> TypeGuard[list[Raw] | tuple[Raw, ...]]:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def undisturbed() -> Generator[None]:
     """Make many objects that stay, without the collector walking over all of them again and again."""
     was_on = gc.isenabled()
     gc.disable()

@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from perdure.plan.model.parts import JsonSchema, Many, Name, Part, ToolName
-from perdure.plan.raw import Raw, is_list
+from perdure.plan.raw import Raw, is_list, is_mapping
 
 
 class ToolFacts(Part):
@@ -30,9 +30,9 @@ class Toolbox(Part):
     @model_validator(mode="before")
     @classmethod
     def _read_names(cls, raw: Raw) -> Raw:
-        if isinstance(raw, dict) and is_list(raw.get("tools")):  # pyright: ignore[reportUnknownMemberType]  raw
-            return {**raw, "tools": {name: {} for name in raw["tools"]}}
-        return raw
+        if not is_mapping(raw) or not is_list(names := raw.get("tools")):
+            return raw
+        return {**raw, "tools": {name: ToolFacts() for name in names}}
 
     @classmethod
     def of(cls, *tools: str) -> Self:

@@ -57,10 +57,8 @@ def _own_uses(step: AnyStep) -> Iterator[Use]:
     match step:
         case ToolStep() | ModelStep() | AgentStep():
             yield from _call_uses(step, ())
-        case DecideStep(decide=str(source)):
-            yield _bare(source, ("decide",), want="text")
-        case DecideStep(decide=call):
-            yield from _call_uses(call, ("decide",))
+        case DecideStep():
+            yield from _decide_uses(step.decide)
         case AskStep():
             yield from _texts(step.ask, ("ask",))
         case WaitStep():
@@ -77,6 +75,13 @@ def _own_uses(step: AnyStep) -> Iterator[Use]:
             yield from _texts(step.fail, ("fail",))
         case _:
             return
+
+
+def _decide_uses(decide: str | Call) -> Iterator[Use]:
+    if isinstance(decide, str):
+        yield _bare(decide, ("decide",), want="text")
+    else:
+        yield from _call_uses(decide, ("decide",))
 
 
 def _contract_uses(step: Working) -> Iterator[Use]:

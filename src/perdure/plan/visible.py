@@ -1,4 +1,4 @@
-"""Text that somebody else wrote, made fit to be looked at: nothing hidden, nothing that moves a cursor."""
+"""Texts for people: what somebody else wrote with nothing hidden in it, and amounts as people write them."""
 
 import re
 from typing import Final
@@ -29,3 +29,27 @@ def visible(text: str, most: int | None = None) -> str:
         return _HIDDEN.sub(_written, _BREAKS.sub(" ", text))
     shown = visible(text[: most + 1])
     return shown if len(shown) <= most else shown[: most - 1].rstrip() + "…"
+
+
+# ------------------------------------------------------------------------------- amounts
+
+
+def lapse(seconds: float) -> str:
+    """A length of time: `10m`, `1m30s`, `250ms`."""
+    if 0 < seconds < 1:
+        return f"{max(1, round(seconds * 1000))}ms"
+    rest, words = round(seconds), ""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
+        number, rest = divmod(rest, size)
+        words += f"{number}{unit}" if number else ""
+    return words or "0s"
+
+
+def money(usd: float) -> str:
+    """An amount of money: two digits after the point, more only where there would be none."""
+    return f"${usd:,.2f}" if usd == 0 or usd >= 0.01 else f"${usd:.2g}"  # noqa: PLR2004  one cent
+
+
+def number_of(count: int, one: str, many: str = "") -> str:
+    """A number with its noun: `1 step`, `12,000 steps`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -62,19 +62,17 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     """Line ends that only some readers know are written as escapes."""
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if ODD_BREAKS.search(text) else None)
+    style = '"' if ODD_BREAKS.search(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)  # pyright: ignore[reportUnknownMemberType]  untyped in its stubs
 
 
 _Dumper.add_representer(str, _text)
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
-_Dumper.add_implicit_resolver(
-    "tag:yaml.org,2002:bool",
-    re.compile(f"^(?:{'|'.join(word for word, value in WORDS.items() if value is not None)})$"),
-    list("tTfF"),
-)
-_Dumper.add_implicit_resolver(
-    "tag:yaml.org,2002:int", re.compile(f"^(?:{INTEGER.pattern}|{RADIX.pattern})$"), list("-+0123456789")
-)
-_Dumper.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(f"^(?:{FLOAT.pattern}|{NOT_FINITE.pattern})$"), list("-+.0123456789")
-)
+for _kind, (_pattern, _first) in {
+    "null": ("|".join(word for word, value in WORDS.items() if value is None), "~nN"),
+    "bool": ("|".join(word for word, value in WORDS.items() if value is not None), "tTfF"),
+    "int": (f"{INTEGER.pattern}|{RADIX.pattern}", "-+0123456789"),
+    "float": (f"{FLOAT.pattern}|{NOT_FINITE.pattern}", "-+.0123456789"),
+}.items():
+    _Dumper.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]  untyped in its stubs
+        f"tag:yaml.org,2002:{_kind}", re.compile(rf"(?:{_pattern})\Z"), [*_first, ""]
+    )

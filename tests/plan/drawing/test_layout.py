@@ -22,7 +22,7 @@ TITLES = (
     "とても長い日本語の題名です。箱に入りません。",
     "W" * 60,
 )
-EXITS = ("failure", "success", "cancelled", "needs_work")
+EXITS = ("failure", "success", "cancelled", "needs_work", "wants_a_good_deal_more_of_thought")
 
 
 class Author:
@@ -57,27 +57,20 @@ class Author:
         return step
 
     def kind(self, depth, targets):
-        kind = self.rng.choice(
-            ("tool", "ask", "decide", "done", "group", "map", "plan") if depth else ("tool", "ask", "done")
+        chosen = self.rng.sample(targets, min(len(targets), 4))
+        plain = (
+            {"tool": "some_domain.some_tool", "max_visits": 3},
+            {"ask": "Shall we go on with all of this?"},
+            {"decide": "x", "choices": [*chosen, "other"]},
+            {"done": True},
         )
-        match kind:
-            case "group":
-                return self.group(depth - 1, targets)
-            case "map":
-                return {"map": "${inputs.x}", **self.group(depth - 1, ())}
-            case "plan":
-                return {"plan": self.group(depth - 1, ())}
-            case "decide":
-                return {
-                    "decide": "x",
-                    "choices": list(dict.fromkeys([*self.rng.sample(targets, min(len(targets), 4)), "other"])),
-                }
-            case "ask":
-                return {"ask": "Shall we go on with all of this?"}
-            case "done":
-                return {"done": True}
-            case _:
-                return {"tool": "some_domain.some_tool", "max_visits": 3}
+        if not depth or self.rng.random() < 0.5:
+            return self.rng.choice(plain)
+        holding = self.rng.choice(("group", "map", "plan"))
+        inside = self.group(depth - 1, targets if holding == "group" else ())
+        return (
+            {"plan": inside} if holding == "plan" else {"map": "${inputs.x}", **inside} if holding == "map" else inside
+        )
 
 
 plans = st.randoms(use_true_random=False).map(lambda rng: Plan.model_validate(Author(rng).plan()))

@@ -12,7 +12,7 @@ PLAN = Plan.model_validate(
         "goal": "Ship <it>",
         "steps": [
             {"id": "fetch", "tool": "http.get", "retry": {"attempts": 5}, "title": "Get the notes"},
-            {"id": "group", "parallel": [{"id": "a", "agent": "code"}, {"id": "b", "agent": "code"}]},
+            {"id": "parts", "parallel": [{"id": "a", "agent": "code"}, {"id": "b", "agent": "code"}]},
             {"id": "tests", "tool": "shell.run", "max_visits": 3, "on": {"failure": "fetch"}},
             {"id": "end", "done": True},
         ],
@@ -57,8 +57,8 @@ def test_it_is_one_sound_page():
 
 def test_every_step_is_in_the_table():
     cells = Page(html(PLAN)).all("td")
-    assert [cell.strip() for cell in cells if cell.strip() in {"fetch", "group", "a", "b", "tests", "end"}] == [
-        "fetch", "group", "a", "b", "tests", "end",
+    assert [cell.strip() for cell in cells if cell.strip() in {"fetch", "parts", "a", "b", "tests", "end"}] == [
+        "fetch", "parts", "a", "b", "tests", "end",
     ]  # fmt: skip
     assert "failure → fetch" in cells
     assert "ends its group" in cells

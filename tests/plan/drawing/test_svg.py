@@ -11,7 +11,11 @@ PLAN = Plan.model_validate(
         "steps": [
             {"id": "fetch", "tool": "http.get", "retry": {"attempts": 5}, "title": "x" * 200},
             {"id": "each", "map": "${inputs.files}", "steps": [{"id": "read", "tool": "files.read"}]},
-            {"id": "graph", "mode": "graph", "steps": [{"id": "a", "agent": "code"}, {"id": "b", "agent": "code", "needs": ["a"]}]},
+            {
+                "id": "graph",
+                "mode": "graph",
+                "steps": [{"id": "a", "agent": "code"}, {"id": "b", "agent": "code", "needs": ["a"]}],
+            },
             {"id": "tests", "tool": "shell.run", "max_visits": 3, "on": {"failure": "fetch", "cancelled": "fail"}},
             {"id": "end", "done": True},
         ],
@@ -47,7 +51,9 @@ def test_lines_have_the_style_of_their_sort():
     paths = [path for path in parsed().iter(f"{SVG}path") if (path.get("class") or "").startswith("line")]
     assert sorted(path.get("class") for path in paths) == ["line jump", "line needs", *["line next"] * 4]
     assert all(path.get("marker-end") for path in paths)
-    assert next(path.find(f"{SVG}title").text for path in paths if "jump" in path.get("class")) == "tests: failure → fetch"
+    assert (
+        next(path.find(f"{SVG}title").text for path in paths if "jump" in path.get("class")) == "tests: failure → fetch"
+    )
 
 
 def test_ends_are_badges():

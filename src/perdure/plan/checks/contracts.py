@@ -35,7 +35,7 @@ def check_contracts(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
 def _check_budgets(index: Index) -> Iterator[Problem]:
     limits: dict[Node, Mapping[str, float]] = {}
     for node in (index.root, *index.nodes):
-        around = limits[node.parent] if node.parent else {}
+        around: Mapping[str, float] = limits[node.parent] if node.parent else {}
         for budget, path in _budgets_of(node):
             yield from _over(budget, around, path)
             around = {**around, **{word: min(most, around.get(word, most)) for word, most in _amounts(budget)}}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from perdure.plan.drawing import words
-from perdure.plan.drawing.exits import aimed_at, leads
 from perdure.plan.drawing.words import FAMILIES, Family, Mode
+from perdure.plan.flow import aimed_at, leads
 from perdure.plan.index import Holder, Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.steps import DoneStep, FailStep, Leading

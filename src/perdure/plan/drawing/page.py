@@ -8,7 +8,7 @@ from typing import Final
 
 from perdure.plan.drawing.flow import Flow, Shape
 from perdure.plan.drawing.svg import part, picture
-from perdure.plan.measures import measured, sentence
+from perdure.plan.measures import measure, sentence
 from perdure.plan.model.document import Plan
 
 LEGEND: Final = (
@@ -46,7 +46,7 @@ def _hash(text: str) -> str:
 
 def _body(flow: Flow) -> Iterator[str]:
     yield f"<body>\n<h1>{escape(flow.root.id)}</h1>"
-    yield f'<p class="measures">{escape(sentence(measured(flow)))}</p>'
+    yield f'<p class="measures">{escape(sentence(measure(flow.plan)))}</p>'
     yield f'<figure class="stage">\n{picture(flow)}<div class="tools">{"".join(_buttons())}</div>\n</figure>'
     yield f'<ul class="legend">{"".join(f"""<li class="{sort}">{escape(said)}</li>""" for sort, said in LEGEND)}</ul>'
     yield '<div class="steps"><table>'

@@ -11,8 +11,8 @@ from perdure.plan.drawing.flow import Flow, Shape
 from perdure.plan.drawing.frames import Frame
 from perdure.plan.drawing.layout import Layout, layout
 from perdure.plan.drawing.strokes import Note, Stroke
-from perdure.plan.drawing.words import number_of
 from perdure.plan.model.document import Plan
+from perdure.plan.visible import number_of
 
 AFTER: Final = f' dx="{RUN_GAP:g}"'
 

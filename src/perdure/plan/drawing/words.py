@@ -22,6 +22,7 @@ from perdure.plan.model.steps import (
     Working,
 )
 from perdure.plan.raw import Raw, is_list
+from perdure.plan.visible import lapse, money, number_of
 
 Family = Literal["act", "pause", "group", "done", "fail"]
 Mode = Literal["serial", "graph", "parallel"]
@@ -41,30 +42,6 @@ FAMILIES: Final[dict[str, Family]] = {
     "done": "done",
     "fail": "fail",
 }
-
-# ------------------------------------------------------------------------------- amounts
-
-
-def lapse(seconds: float) -> str:
-    """A length of time as people write it: `10m`, `1m30s`, `250ms`."""
-    if 0 < seconds < 1:
-        return f"{max(1, round(seconds * 1000))}ms"
-    rest, words = round(seconds), ""
-    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
-        number, rest = divmod(rest, size)
-        words += f"{number}{unit}" if number else ""
-    return words or "0s"
-
-
-def money(usd: float) -> str:
-    """An amount of money: two digits after the point, more only where there would be none."""
-    return f"${usd:,.2f}" if usd == 0 or usd >= 0.01 else f"${usd:.2g}"  # noqa: PLR2004  one cent
-
-
-def number_of(count: int, one: str, many: str = "") -> str:
-    """A number with its noun: `1 step`, `12,000 steps`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
 
 # ------------------------------------------------------------------------------- labels
 

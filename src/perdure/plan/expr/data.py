@@ -11,6 +11,8 @@ from perdure.plan.raw import Raw, is_list, is_mapping
 
 MAX_SIZE: Final = 1024 * 1024
 """The most that the values given to an expression, or its result, may take as JSON."""
+MAX_VALUES: Final = 50_000
+"""The most values that may be in them: many small values are more work than few large ones."""
 MAX_DEPTH: Final = 64
 MAX_GIVEN_INTEGER: Final = 2**63 - 1
 MAX_RESULT_INTEGER: Final = 2**53 - 1
@@ -104,6 +106,9 @@ class Size:
     def _add_level(self, level: list[Raw]) -> list[Raw]:
         """Add the values themselves, and give those in them. Every value passes here, so nothing is done twice."""
         below: list[Raw] = []
+        self.nodes += len(level)
+        if self.nodes > MAX_VALUES:
+            raise OverflowError
         room = MAX_SIZE - self.bytes - len(level) * _SCALAR
         for value, kind in zip(level, map(type, level), strict=True):
             if kind is str:
@@ -122,7 +127,6 @@ class Size:
                 _check_number(value)
             if room < 0:
                 raise OverflowError
-        self.nodes += len(level)
         self.bytes = MAX_SIZE - room
         return below
 
@@ -160,7 +164,7 @@ def weigh(given: Given) -> Size:
 
 
 def _too_large(reference: Reference) -> ExpressionError:
-    message = f"with {reference}, the values given to the expression take more than 1 MB"
+    message = f"with {reference}, the expression is given more than 1 MB or {MAX_VALUES:,} values"
     return ExpressionError(TOO_MUCH, message, "name only the parts that are needed", reference.offset)
 
 

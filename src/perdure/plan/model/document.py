@@ -124,7 +124,7 @@ class Plan(Part):
     def model_copy(self, *, update: Mapping[str, Raw] | None = None, deep: bool = False) -> Self:
         """A copy with some fields changed; it does not keep the hash of the old one."""
         copied = super().model_copy(update=update, deep=deep)
-        copied.__dict__.pop("hash", None)
+        vars(copied).pop("hash", None)
         return copied
 
     def with_steps(self, steps: tuple[Raw, ...]) -> Self:

@@ -226,7 +226,7 @@ class _Translator:
         return {**step, "done": True}
 
     def _intervention(self, step: dict[str, Raw]) -> Raw:
-        on = step.get("on") or {}
+        on: dict[str, Raw] = step.get("on") or {}
         answers = {"approved": on.get("success", "done"), "rejected": on.get("failure", "fail")}
         return {**SUPPLIED["manual_intervention"], **step, "on": answers}
 
@@ -277,9 +277,8 @@ class _Translator:
         return {**step, "steps": parts}
 
     def _fails_upward(self, step: dict[str, Raw]) -> None:
-        on = step.setdefault("on", {})
-        if isinstance(on, dict):
-            on.setdefault("failure", "fail")
+        if is_mapping(on := step.get("on", {})):
+            step["on"] = {**on, "failure": on.get("failure", "fail")}
 
     # ------------------------------------------------------------ what is said
 

@@ -70,6 +70,10 @@ class ExecutionStep(_Strict):
         return f"step_{self.step_number}"
 
 
+def _now(context: Raw) -> datetime | None:
+    return context.get("now") if is_mapping(context) else None
+
+
 class ExecutionPlan(_Strict):
     """A numbered plan with its state, as an assistant keeps it."""
 
@@ -88,8 +92,7 @@ class ExecutionPlan(_Strict):
     @field_validator("created_at", "updated_at")
     @classmethod
     def _not_in_the_future(cls, moment: datetime | None, info: ValidationInfo) -> datetime | None:
-        told: Raw = info.context
-        now: datetime = (told or {}).get("now") or datetime.now(UTC)
+        now: datetime = _now(info.context) or datetime.now(UTC)
         if moment is not None and moment > now:
             raise PydanticCustomError("future", "the timestamp lies in the future")
         return moment
