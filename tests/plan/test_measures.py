@@ -63,6 +63,15 @@ def test_a_limit_and_the_declared_times_bound_what_is_live_at_once():
     assert measured(early, late, *follows, limit=2).widest == 2
 
 
+def test_what_has_priority_starts_first():
+    def wide(name, seconds, priority):
+        return {"id": name, "parallel": [tool(f"{name}{n}", seconds) for n in range(3)], "priority": priority}
+
+    steps = [wide("a", 1, 0), tool("b", 9)]
+    assert measured(*steps, wide("c", 9, 0), mode="graph", limit=2).widest == 4
+    assert measured(*steps, wide("c", 9, 1), mode="graph", limit=2).widest == 6
+
+
 @pytest.mark.parametrize(
     ("items", "limit", "widest", "path"),
     [([1, 2, 3], None, 6, 1), ([1, 2, 3], 2, 4, 1), ("${x}", 5, 2, 1), ([], None, 0, 0)],

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from perdure.cli.codes import INVALID_PLAN, NOT_FOUND
 from perdure.cli.printing import print_problems
 from perdure.errors import PerdureError
-from perdure.plan.limits import Limits
+from perdure.plan.limits import DEEPEST, Limits
 from perdure.plan.model.document import Plan
 from perdure.plan.problems import Problem
 from perdure.plan.reading import Reading, read_bytes, read_file
@@ -24,13 +24,13 @@ STANDARD_INPUT = "-"
 
 def limit_options(command: F) -> F:
     """`--max-steps`, `--max-depth` and `--max-bytes`."""
-    least = click.IntRange(min=1)
-    for name, kept, what in (
-        ("--max-bytes", Limits.bytes, "Largest document that is read."),
-        ("--max-depth", Limits.depth, "Deepest nesting of groups."),
-        ("--max-steps", Limits.steps, "Most steps in a plan."),
+    for name, kept, most, what in (
+        ("--max-bytes", Limits.bytes, None, "Largest document that is read."),
+        ("--max-depth", Limits.depth, DEEPEST, "Deepest nesting of groups."),
+        ("--max-steps", Limits.steps, None, "Most steps in a plan."),
     ):
-        command = click.option(name, type=least, default=kept, show_default=True, help=what)(command)
+        allowed = click.IntRange(1, most)
+        command = click.option(name, type=allowed, default=kept, show_default=True, help=what)(command)
     return command
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from perdure.plan.index import Index, Node
-from perdure.plan.model.document import Plan
+from perdure.plan.model.document import Plan, own_fields
 from perdure.plan.problems import written
 from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.visible import visible
@@ -82,7 +82,7 @@ def diff(before: Plan, after: Plan) -> Diff:
         removed={name: _where(node) for name, node in old.by_id.items() if name not in new.by_id},
         changed={name: changes for name in both if (changes := _step_changes(old.by_id[name], new.by_id[name]))},
         moved={name: Move(_where(old.by_id[name]), _where(new.by_id[name])) for name in _moved(old, new, both)},
-        plan=_changes(_own(before), _own(after)),
+        plan=_changes(own_fields(before), own_fields(after)),
     )
 
 
@@ -90,25 +90,15 @@ def _where(node: Node) -> str:
     return written(node.path)
 
 
-def _own(item: Plan) -> dict[str, Raw]:
-    return {key: value for key, value in item.model_copy(update={"steps": ()}).canonical().items() if key != "steps"}
-
-
 def _step_changes(old: Node, new: Node) -> list[Change]:
     return _changes(_fields(old), _fields(new)) if old.step != new.step else []
 
 
 def _fields(node: Node) -> dict[str, Raw]:
-    """A step's own fields, without the steps inside it."""
-    step = node.step
-    if step is None:
-        return {}
-    if isinstance(node.holder, Plan):
-        bare = step.model_copy(update={"plan": node.holder.name or "inline"})
-        inside = {f"plan.{key}": value for key, value in _own(node.holder).items()}
-        return {**bare.model_dump(mode="json", exclude_defaults=True), **inside}
-    bare = step.model_copy(update={"steps": ()}) if node.holder else step
-    return {k: v for k, v in bare.model_dump(mode="json", exclude_defaults=True).items() if k != "steps" or v}
+    """A step's own fields, without the steps inside it, and those of the plan inside it."""
+    own = own_fields(node.step) if node.step else {}
+    inside = own_fields(node.holder) if isinstance(node.holder, Plan) else {}
+    return {**own, **{f"plan.{key}": value for key, value in inside.items()}}
 
 
 def _changes(old: dict[str, Raw], new: dict[str, Raw], prefix: str = "") -> list[Change]:

@@ -8,8 +8,10 @@ from typing import Any, ClassVar, Final, Literal, Self
 
 from perdure.errors import PerdureError
 
-NEAREST: Final = 300
+NEAREST: Final = 100
 """How many words of about the right length are compared for a hint."""
+FEW: Final = 12
+"""A list of words longer than this helps nobody."""
 
 Segment = str | int
 Path = tuple[Segment, ...]
@@ -82,11 +84,9 @@ class PlanError(PerdureError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The start of a hint: the nearest known word, or the known words while they are few."""
-    choices = sorted(set(known))
-    likely = nsmallest(NEAREST, choices, key=lambda choice: abs(len(choice) - len(word)))
+    choices = set(known)
+    likely = nsmallest(NEAREST, choices, key=lambda each: (each[:1] != word[:1], abs(len(each) - len(word)), each))
     near = get_close_matches(word[:80], likely, n=1, cutoff=0.6)
     if near:
         return f'did you mean "{near[0]}"?'
-    if 0 < len(choices) <= 12:  # noqa: PLR2004  a list longer than this helps nobody
-        return "write one of: " + ", ".join(choices)
-    return ""
+    return "write one of: " + ", ".join(sorted(choices)) if 0 < len(choices) <= FEW else ""

@@ -36,6 +36,8 @@ def _for_people(item: dict[str, Raw]) -> dict[str, Raw]:
     if "steps" in found:
         steps = [_for_people(step) for step in found.pop("steps")]
         found |= _ordered(steps, found.pop("mode", "serial"), is_map="map" in found)
+    if "output" in found:
+        found["output"] = found.pop("output")  # what comes out stands last
     return found
 
 

@@ -195,6 +195,12 @@ def test_words_beside_lines_lie_on_nothing(plan):
         assert not [point for point in points_on(stroke) if any(inside(point, note_box(note)) for note in notes)]
 
 
+def test_a_long_word_beside_an_arrow_keeps_the_lanes_away():
+    a = {"id": "a", "tool": "x.y", "verdicts": [EXITS[-1]], "on": {EXITS[-1]: "b", "success": "b"}}
+    b = {"id": "b", "tool": "x.y", "on": {"failure": "a"}}
+    test_words_beside_lines_lie_on_nothing.hypothesis.inner_test(Plan.model_validate({"steps": [a, b]}))
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=25))
 def test_lanes_that_pass_the_same_step_keep_their_distance(ends):

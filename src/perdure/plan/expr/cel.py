@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 from perdure.plan.expr.cost import refuse_costly
-from perdure.plan.expr.data import Given, json_of, weigh
+from perdure.plan.expr.data import Given, checked, checked_keys, weigh
 from perdure.plan.expr.errors import ExpressionError
 from perdure.plan.expr.messages import is_about_absence, issues_in, refusal, run_time_error
-from perdure.plan.expr.optional import refuse_optional
+from perdure.plan.expr.optional import OrValue, refuse_optional
 from perdure.plan.expr.path import ROOTS, Reference, Scope, look_up
 from perdure.plan.expr.tree import Node, read_tree, references_in
 from perdure.plan.raw import Raw
@@ -34,7 +34,7 @@ class _Type(Protocol):
 
 class _Value(Protocol):
     def type(self) -> _Type: ...
-    def plain_value(self) -> Any: ...
+    def value(self) -> Any: ...
 
 
 class _Program(Protocol):
@@ -54,6 +54,8 @@ class Compiled:
     program: _Program
     tree: Node
     references: tuple[Reference, ...]
+    or_value: OrValue | None
+    """What it is looked up as, if it is no more than that."""
 
 
 @lru_cache(maxsize=64)
@@ -72,7 +74,7 @@ def compiled(source: str) -> Compiled:
     program = _compile(source)
     tree = read_tree(program.serialize())
     refuse_optional(tree)
-    return Compiled(program, tree, references_in(tree))
+    return Compiled(program, tree, references_in(tree), OrValue.read(tree))
 
 
 def _compile(source: str) -> _Program:
@@ -88,17 +90,30 @@ def _compile(source: str) -> _Program:
 def evaluate(source: str, scope: Scope) -> Raw:
     """The value of an expression; an error if it has none, or would be too much work."""
     expression = compiled(source)
+    if expression.or_value:
+        return expression.or_value.look_up(scope)
     given = Given(expression.references, scope)
     refuse_costly(expression.tree, given, weigh(given))
     try:
         value = expression.program.eval(data=given.roots)
-        failed = value.type().name() == "ERROR"
-        result = value.plain_value()
     except RuntimeError as error:
         raise _failure(str(error), expression.references, scope) from None
-    if failed:
-        raise _failure(str(result), expression.references, scope)
-    return json_of(result)
+    if value.type().name() == "ERROR":
+        raise _failure(str(value.value()), expression.references, scope)
+    return _json(value)
+
+
+def _json(value: _Value) -> Raw:
+    """A result, converted here: the binding would crash on some, and take a reference of None for each null."""
+    if value.type().name() == "NULL":
+        return None
+    plain = value.value()
+    if isinstance(plain, dict):
+        entries = cast("dict[Raw, _Value]", plain)
+        return {key: _json(entries[key]) for key in checked_keys(entries)}
+    if isinstance(plain, list):
+        return [_json(each) for each in cast("list[_Value]", plain)]
+    return checked(plain)
 
 
 def _failure(message: str, references: tuple[Reference, ...], scope: Scope) -> ExpressionError:

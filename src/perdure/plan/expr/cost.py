@@ -24,7 +24,7 @@ MAX_COST: Final = 20_000_000
 MAX_ROUNDS: Final = 10_000
 """CEL's own limit for all loops of an expression together."""
 
-_GIVE_NODE, _GIVE_KEY, _TAKE_NODE = 350, 350, 1200
+_GIVE_NODE, _GIVE_KEY, _TAKE_NODE = 350, 350, 3500
 _NODE, _PART, _OPTIONAL, _ROUND, _LOOP, _ELEMENT, _ENTRY, _ERROR = 60, 60, 350, 250, 300, 60, 150, 1000
 _LOOK, _WEIGH_NODE = 120, 250  # the work of the walk itself
 

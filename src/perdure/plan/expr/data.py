@@ -1,7 +1,7 @@
 """The values an expression is given and gives: only those it names, only JSON, and not too much of it."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -174,29 +174,23 @@ _ADVICE: Final = {
     "datetime": "write string(…) around a time",
     "timedelta": "write string(…) around a duration",
     "bytearray": "write string(…) around bytes",
-    "bytes": "write string(…) around bytes",
 }
 
 
-def json_of(result: Raw) -> Raw:
-    """What CEL gave, as JSON. Keys are sorted, because CEL keeps them in no order."""
-    if isinstance(result, dict):
-        entries = cast("dict[Raw, Raw]", result)
-        return {key: json_of(entries[key]) for key in sorted(_texts(entries))}
-    if isinstance(result, list):
-        return [json_of(each) for each in cast("list[Raw]", result)]
+def checked(result: Raw) -> Raw:
+    """A text, number or truth that CEL gave; an error if it is none of these, or no JSON."""
     if isinstance(result, float) and not math.isfinite(result):
         raise ExpressionError(NOT_JSON, "the result holds NaN or Infinity, which is not JSON")
     if isinstance(result, int) and abs(result) > MAX_RESULT_INTEGER:
         raise ExpressionError(NOT_JSON, "the result holds an integer beyond ±(2^53-1)", "write string(…) around it")
-    if result is None or isinstance(result, (str, int, float)):
-        return result
-    kind = type(result).__name__
-    raise ExpressionError(NOT_JSON, "the result holds a value that is not JSON", _ADVICE.get(kind, ""))
+    if not isinstance(result, (str, int, float)):
+        advice = _ADVICE.get(type(result).__name__, "")
+        raise ExpressionError(NOT_JSON, "the result holds something that is not JSON", advice)
+    return result
 
 
-def _texts(keys: Iterable[Raw]) -> Iterator[str]:
-    for key in keys:
-        if not isinstance(key, str):
-            raise ExpressionError(NOT_JSON, "the result holds a key that is not a text", 'write "1" for 1')
-        yield key
+def checked_keys(keys: Collection[Raw]) -> list[str]:
+    """The keys of an object that CEL gave, sorted, because CEL keeps them in no order."""
+    if not all(isinstance(key, str) for key in keys):
+        raise ExpressionError(NOT_JSON, "the result holds a key that is not a text", 'write "1" for 1')
+    return sorted(keys)

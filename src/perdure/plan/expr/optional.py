@@ -3,10 +3,13 @@
 CEL itself lets some of them through: it then finds them unequal to everything, and cannot hand them out.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 from perdure.plan.expr.errors import MISTYPED, ExpressionError
-from perdure.plan.expr.tree import INDEXING, Call, Literal, Loop, Member, Name, Node
+from perdure.plan.expr.path import MISSING, Reference, Scope, look_up
+from perdure.plan.expr.tree import INDEXING, Call, Const, Literal, Loop, Member, Name, Node, path_of
+from perdure.plan.raw import Raw
 
 _GIVING: Final = frozenset({"first", "last", "or", "optional.of", "optional.ofNonZeroValue", "optional.none"})
 _TAKING: Final = {"or": (0, 1), "orValue": (0,), "hasValue": (0,), "value": (0,), "_?_:_": (1, 2)}
@@ -53,3 +56,43 @@ def _offset(node: Node) -> int:
             return 0
         node = node.of if isinstance(node, Member) else node.arguments[0]
     return node.offset if isinstance(node, Name) else 0
+
+
+# ------------------------------------------------------------------------------- something in its place
+
+
+@dataclass(frozen=True, slots=True)
+class OrValue:
+    """A path with something to take in its place. It is a lookup like a path, however large the value is."""
+
+    path: Reference
+    other: Node
+
+    @classmethod
+    def read(cls, tree: Node) -> "OrValue | None":
+        """The tree as such, if it is one."""
+        if not isinstance(tree, Call) or tree.function != "orValue":
+            return None
+        of, other = tree.arguments
+        path = path_of(of)
+        return cls(path, other) if path and path.optional and (_is_plain(other) or path_of(other)) else None
+
+    def look_up(self, scope: Scope) -> Raw:
+        """The value at the path, or else the other one."""
+        value = look_up(self.path, scope, otherwise=MISSING)
+        if value is not MISSING:
+            return value
+        other = path_of(self.other)
+        return look_up(other, scope) if other else _plain(self.other)
+
+
+def _is_plain(node: Node) -> bool:
+    if isinstance(node, Literal):
+        return not node.elements
+    return isinstance(node, Const) and not isinstance(node.value, bytes)
+
+
+def _plain(node: Node) -> Raw:
+    if isinstance(node, Literal):
+        return {} if node.is_object else []
+    return node.value if isinstance(node, Const) else None

@@ -118,8 +118,8 @@ def step_into(value: Raw, part: Part) -> Raw:
     return MISSING
 
 
-def look_up(reference: Reference, scope: Scope) -> Raw:
-    """The value at a path; an error where there is none, or null behind an optional part."""
+def look_up(reference: Reference, scope: Scope, otherwise: Raw = None) -> Raw:
+    """The value at a path; an error where there is none, or something else (null) behind an optional part."""
     value = scope.get(reference.root, MISSING)
     if value is MISSING:
         raise ExpressionError(NO_VALUE, f"{reference.root} has no value here", offset=reference.offset)
@@ -127,7 +127,7 @@ def look_up(reference: Reference, scope: Scope) -> Raw:
         inner = step_into(value, part)
         if inner is MISSING:
             if reference.optional and depth >= reference.required:
-                return None
+                return otherwise
             raise _no_value(reference, depth, value)
         value = inner
     return value

@@ -145,7 +145,7 @@ class _Reader:
             return self._loop(message.part(_LOOP), offset)
         if _CONST in message:
             return Const(_constant(message.part(_CONST)))
-        return self._literal(message.part(_LIST), message.part(_OBJECT), offset)
+        return self._literal(message.part(_LIST), message.part(_OBJECT), offset, is_object=_OBJECT in message)
 
     def _field(self, message: Message) -> Node:
         tested = bool(message.number(3))
@@ -159,7 +159,7 @@ class _Reader:
             return Member(arguments[0], key.value, optional=INDEXING[function], tested=False)
         return Call(function, arguments)
 
-    def _literal(self, items: Message, entries: Message, offset: int) -> Node:
+    def _literal(self, items: Message, entries: Message, offset: int, *, is_object: bool) -> Node:
         if name := entries.text(1):
             raise ExpressionError(LEFT_OUT, f"{name}{{…}} is not available", "write the value itself", offset)
         elements = [self.node(part) for part in items.parts(1)]
@@ -168,7 +168,7 @@ class _Reader:
         for entry in entries.parts(2):
             key, value = self.node(entry.part(3)), self.node(entry.part(4))
             elements += [key, _marked(value) if entry.number(5) else value]
-        return Literal(tuple(elements), is_object=bool(entries.parts(2)))
+        return Literal(tuple(elements), is_object)
 
     def _loop(self, message: Message, offset: int) -> Node:
         over, start, condition, step, result = (self.node(message.part(field)) for field in (2, 4, 5, 6, 7))
@@ -212,15 +212,29 @@ def _references(tree: Node) -> Iterator[Reference]:
     stack: list[tuple[Node, frozenset[str]]] = [(tree, frozenset())]
     while stack:
         node, bound = stack.pop()
-        members, start = _chain(node)
-        if isinstance(start, Name):
-            if is_root(start.name, bound):
-                yield _reference(start, members)
-        elif isinstance(start, Loop):
-            inside = bound | {start.variable}
-            stack += [(start.over, bound), *((each, inside) for each in start.each)]
-        elif isinstance(start, (Call, Literal)):
-            stack += [(each, bound) for each in (start.arguments if isinstance(start, Call) else start.elements)]
+        if path := path_of(node, bound):
+            yield path
+        stack += _below(node, bound)
+
+
+def _below(node: Node, bound: frozenset[str]) -> list[tuple[Node, frozenset[str]]]:
+    _, start = _chain(node)
+    if isinstance(start, Loop):
+        return [(start.over, bound), *((each, bound | {start.variable}) for each in start.each)]
+    if isinstance(start, (Call, Literal)):
+        return [(each, bound) for each in (start.arguments if isinstance(start, Call) else start.elements)]
+    return []
+
+
+def path_of(node: Node, bound: frozenset[str] = frozenset()) -> Reference | None:
+    """The path that a node is, if it starts from a root and has constant parts only."""
+    members, start = _chain(node)
+    if not isinstance(start, Name) or not _is_root(start.name, bound):
+        return None
+    parts = tuple(member.part for member in members)
+    marked = [member.optional for member in members]
+    tested = any(member.tested for member in members)
+    return Reference.of(start.name.removeprefix("."), parts, marked, start.offset, tested=tested)
 
 
 def _chain(node: Node) -> tuple[list[Member], Node]:
@@ -231,16 +245,7 @@ def _chain(node: Node) -> tuple[list[Member], Node]:
     return members[::-1], node
 
 
-def _reference(start: Name, members: list[Member]) -> Reference:
-    parts = tuple(member.part for member in members)
-    tested = any(member.tested for member in members)
-    return Reference.of(
-        start.name.removeprefix("."), parts, [member.optional for member in members], start.offset, tested=tested
-    )
-
-
-def is_root(name: str, bound: frozenset[str]) -> bool:
-    """Whether a name stands for a root; an error if it stands for nothing."""
+def _is_root(name: str, bound: frozenset[str]) -> bool:
     plain = name.removeprefix(".")
     if name in bound or name.startswith("@") or plain in TYPE_NAMES:
         return False

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import rfc8785
-from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from perdure.plan.model.parts import (
@@ -26,7 +26,7 @@ from perdure.plan.model.parts import (
     Seconds,
     Text,
 )
-from perdure.plan.model.steps import GroupStep, MapStep, Step, SubplanStep, regroup
+from perdure.plan.model.steps import AnyStep, GroupStep, MapStep, Step, SubplanStep, kind_of, regroup
 from perdure.plan.raw import Raw, undisturbed
 
 FORMAT = 1
@@ -85,15 +85,11 @@ class Plan(Part):
     def _regroup(cls, raw: Raw) -> Raw:
         return regroup(raw)
 
-    @model_serializer(mode="wrap")
-    def _with_format(self, write: SerializerFunctionWrapHandler) -> dict[str, Raw]:
-        return {"perdure": self.perdure, **write(self)}
-
     # ---------------------------------------------------------------- written
 
     def canonical(self) -> dict[str, Raw]:
         """The plan as plain data, in the one form that is hashed: kinds written, defaults left out."""
-        return self.model_dump(mode="json", exclude_defaults=True)
+        return _written(self)
 
     def canonical_json(self) -> bytes:
         """The canonical form as RFC 8785 bytes."""
@@ -130,6 +126,23 @@ class Plan(Part):
     def with_steps(self, steps: tuple[Raw, ...]) -> Self:
         """The same plan with other steps."""
         return self.model_copy(update={"steps": steps})
+
+
+def own_fields(item: Plan | AnyStep) -> dict[str, Raw]:
+    """The canonical fields of a plan or a step, without the steps inside it."""
+    inline = isinstance(item, SubplanStep) and isinstance(item.plan, Plan)
+    own = item.model_dump(mode="json", exclude_defaults=True, exclude={"plan"} if inline else {"steps"})
+    return {"perdure": item.perdure, **own} if isinstance(item, Plan) else {"id": item.id, "kind": kind_of(item), **own}
+
+
+def _written(item: Plan | AnyStep) -> dict[str, Raw]:
+    """One level at a time: Pydantic alone would stop at half the depth that a plan may have."""
+    own = own_fields(item)
+    if isinstance(item, (Plan, GroupStep, MapStep)):
+        own["steps"] = [_written(step) for step in item.steps]
+    if isinstance(item, SubplanStep) and isinstance(item.plan, Plan):
+        own["plan"] = _written(item.plan)
+    return own
 
 
 for _model in (GroupStep, MapStep, SubplanStep, Plan):

@@ -11,9 +11,7 @@ from pydantic import (
     AfterValidator,
     Discriminator,
     Field,
-    SerializerFunctionWrapHandler,
     Tag,
-    model_serializer,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -137,10 +135,6 @@ class AnyStep(Part):
     """In a graph: the siblings that must be over before this step is looked at."""
     when: Expression | None = None
     """A condition, looked at once when the step would be entered; false: the step is skipped."""
-
-    @model_serializer(mode="wrap")
-    def _with_kind(self, write: SerializerFunctionWrapHandler) -> dict[str, Raw]:
-        return {"id": self.id, "kind": kind_of(self), **write(self)}
 
 
 class Leading(AnyStep):

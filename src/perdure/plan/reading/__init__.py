@@ -54,7 +54,10 @@ def load(path: FilePath, limits: Limits = DEFAULT_LIMITS) -> Plan:
 
 def from_steps(steps: Iterable[object], goal: str = "") -> Plan:
     """Make a plan of label steps; raise `PlanError` when it cannot be used."""
-    document: dict[str, Raw] = {"steps": [record_of(step) for step in steps]}
+    try:
+        document: dict[str, Raw] = {"steps": [record_of(step) for step in steps]}
+    except RecursionError:
+        raise PlanError([Problem("PRD1004", "the steps are nested too deep", help="flatten them")]) from None
     return read_data({"goal": goal, **document} if goal else document).usable()
 
 
@@ -118,7 +121,24 @@ def _joined(of_the_text: list[Problem], of_the_plan: list[Problem]) -> list[Prob
 
 def read_data(raw: Raw, limits: Limits = DEFAULT_LIMITS, toolbox: Toolbox | None = None) -> Reading:
     """Read plain data: what a YAML or JSON parser would have given."""
+    if _is_deeper(raw, limits.nesting):
+        message = f"the data is nested more than {limits.nesting} deep"
+        return Reading(None, [Problem("PRD1004", message, help="flatten it")])
     return _read(raw, Source(), limits, toolbox)
+
+
+def _is_deeper(raw: Raw, most: int) -> bool:
+    """Whether lists and mappings are nested deeper than this; found without following them down."""
+    level = [raw]
+    for _ in range(most + 1):
+        level = [inner for item in level for inner in _inside(item)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(item: Raw) -> Iterable[Raw]:
+    return item.values() if is_mapping(item) else item if is_list(item) else ()
 
 
 # ------------------------------------------------------------------------------- inside
