@@ -41,8 +41,7 @@ def _print_tree(plan: Plan) -> None:
     from perdure.plan.measures import measure, sentence  # noqa: PLC0415  only the form asked for
 
     if sys.stdout.isatty():
-        screen = console()
-        screen.print(tree(plan))
+        console().print(tree(plan), soft_wrap=False)
     else:
         click.echo(plain_tree(plan).rstrip())
     click.echo(f"\n{sentence(measure(plan))}")

@@ -4,12 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from heapq import nsmallest
+from itertools import islice
 from typing import Any, ClassVar, Final, Literal, Self
 
 from perdure.errors import PerdureError
 
-NEAREST: Final = 100
-"""How many words of about the right length are compared for a hint."""
+NEAREST: Final = 200
+"""How many words are compared for a hint."""
+MOST: Final = 1_000
+"""Problems that are told of one plan."""
 FEW: Final = 12
 """A list of words longer than this helps nobody."""
 
@@ -72,6 +75,15 @@ def errors_in(problems: Iterable[Problem]) -> list[Problem]:
     return [problem for problem in problems if problem.severity == "error"]
 
 
+def first_of(problems: Iterable[Problem]) -> list[Problem]:
+    """As many problems as anybody will read; a last one says if there are more."""
+    each = iter(problems)
+    found = list(islice(each, MOST))
+    if next(each, None) is not None:
+        found.append(Problem("PRD1000", f"there are more than {MOST:,} problems", (), "repair these first"))
+    return found
+
+
 class PlanError(PerdureError):
     """The plan cannot be used. `problems` holds every reason."""
 
@@ -85,8 +97,14 @@ class PlanError(PerdureError):
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The start of a hint: the nearest known word, or the known words while they are few."""
     choices = set(known)
-    likely = nsmallest(NEAREST, choices, key=lambda each: (each[:1] != word[:1], abs(len(each) - len(word)), each))
-    near = get_close_matches(word[:80], likely, n=1, cutoff=0.6)
+    near = get_close_matches(word[:80], _likely(word, choices), n=1, cutoff=0.6)
     if near:
         return f'did you mean "{near[0]}"?'
     return "write one of: " + ", ".join(sorted(choices)) if 0 < len(choices) <= FEW else ""
+
+
+def _likely(word: str, choices: set[str]) -> list[str]:
+    """The words worth comparing: all while they are not many, else those that begin alike and are about as long."""
+    if len(choices) > NEAREST:
+        choices = {each for each in choices if each[:1] == word[:1] and abs(len(each) - len(word)) <= 2}  # noqa: PLR2004  a letter or two
+    return nsmallest(NEAREST, choices, key=lambda each: (abs(len(each) - len(word)), each))

@@ -22,7 +22,7 @@ def tool(name, **more):
 
 
 def chain():
-    rng = random.Random(1)  # noqa: S311  a plan by lot, not a secret
+    rng = random.Random(1)
     jumps = [{"failure": f"s{rng.randrange(STEPS)}"} if rng.random() < 0.3 else {} for _ in range(STEPS)]
     return {"steps": [tool(f"s{number}", on=on, max_visits=3) for number, on in enumerate(jumps)]}
 
@@ -32,7 +32,7 @@ def chain_of_needs():
 
 
 def dag():
-    rng = random.Random(2)  # noqa: S311  a plan by lot, not a secret
+    rng = random.Random(2)
     needs = [
         sorted({rng.randrange(number) for _ in range(rng.randint(0, 3))}) if number else [] for number in range(STEPS)
     ]

@@ -14,7 +14,7 @@ from perdure.plan.checks.references import check_references
 from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index
 from perdure.plan.model.document import Plan
-from perdure.plan.problems import Problem
+from perdure.plan.problems import Problem, first_of
 from perdure.plan.raw import undisturbed
 from perdure.plan.toolbox import Toolbox
 
@@ -27,7 +27,7 @@ LOST_TARGETS: Final = frozenset({"PRD1301", "PRD1302", "PRD1307", "PRD1311", "PR
 def check(plan: Plan, toolbox: Toolbox | None = None) -> list[Problem]:
     """Every problem of a plan, in the order of the document. Tools and agents are checked if a toolbox is given."""
     with undisturbed():
-        problems = list(_all_problems(Index(plan), toolbox))
+        problems = first_of(_all_problems(Index(plan), toolbox))
     if any(problem.code in LOST_TARGETS for problem in problems):
         problems = [problem for problem in problems if problem.code != "PRD1308"]
     return sorted(problems, key=lambda problem: [segment for segment in problem.path if isinstance(segment, int)])

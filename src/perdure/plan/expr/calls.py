@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Final
 
 from perdure.plan.expr.data import Size
+from perdure.plan.expr.functions import ARITHMETIC, CLOCK, COMPARING, CONVERTING, INDEXING, PASSING
 from perdure.plan.expr.held import Held, Lump, Sizes, elements
-from perdure.plan.expr.tree import ARITHMETIC, CLOCK, COMPARING, CONVERTING, INDEXING, PASSING
 from perdure.plan.raw import Raw
 
 # Units for one call, on top of those for any node.

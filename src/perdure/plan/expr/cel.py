@@ -1,4 +1,4 @@
-"""The one place that knows CEL. It is imported when the first expression that is more than a path is read."""
+"""The one place that knows CEL. The library is loaded when the first expression that is more than a path is read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def _environment(types: Types = ()) -> _Environment:
     return cel.NewEnv(config=config, variables=variables, extensions=[ext_optional.ExtOptional()])
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def compiled(source: str) -> Compiled:
     """Read an expression; raise `ExpressionError` if CEL or we refuse it."""
     program = _compile(source)

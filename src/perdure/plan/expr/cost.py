@@ -15,9 +15,10 @@ from typing import Final
 from perdure.plan.expr.calls import COMPARE_BYTES, given_by, price
 from perdure.plan.expr.data import MAX_SIZE, Given, Size
 from perdure.plan.expr.errors import TOO_MUCH, ExpressionError
+from perdure.plan.expr.functions import TYPE_NAMES
 from perdure.plan.expr.held import Held, Lump, Sizes, length_of, loop_variable, members
 from perdure.plan.expr.path import MISSING
-from perdure.plan.expr.tree import TYPE_NAMES, Call, Literal, Loop, Member, Name, Node
+from perdure.plan.expr.tree import Call, Literal, Loop, Member, Name, Node
 from perdure.plan.raw import Raw
 
 MAX_COST: Final = 20_000_000

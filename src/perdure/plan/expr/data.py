@@ -12,7 +12,7 @@ from perdure.plan.raw import Raw, is_list, is_mapping
 MAX_SIZE: Final = 1024 * 1024
 """The most that the values given to an expression, or its result, may take as JSON."""
 MAX_VALUES: Final = 50_000
-"""The most values that may be in them: many small values are more work than few large ones."""
+"""The most values and keys that may be in them: many small values are more work than few large ones."""
 MAX_DEPTH: Final = 64
 MAX_GIVEN_INTEGER: Final = 2**63 - 1
 MAX_RESULT_INTEGER: Final = 2**53 - 1
@@ -107,7 +107,7 @@ class Size:
         """Add the values themselves, and give those in them. Every value passes here, so nothing is done twice."""
         below: list[Raw] = []
         self.nodes += len(level)
-        if self.nodes > MAX_VALUES:
+        if self.nodes + self.keys > MAX_VALUES:
             raise OverflowError
         room = MAX_SIZE - self.bytes - len(level) * _SCALAR
         for value, kind in zip(level, map(type, level), strict=True):

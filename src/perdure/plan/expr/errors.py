@@ -1,6 +1,9 @@
 """What can be wrong with an expression, and where in its text."""
 
+import json
+from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 from typing import Final, Self
 
 from perdure.errors import PerdureError
@@ -12,6 +15,9 @@ UNKNOWN: Final = "PRD1209"
 NO_VALUE: Final = "PRD1210"
 TOO_MUCH: Final = "PRD1211"
 NOT_JSON: Final = "PRD1212"
+
+_COMPARED_WORDS: Final = 100
+_COMPARED_LETTERS: Final = 40
 
 
 class ExpressionError(PerdureError):
@@ -28,12 +34,19 @@ class ExpressionError(PerdureError):
         return self
 
 
-def nearest(word: str, known: tuple[str, ...]) -> str:
-    """The start of a hint: the known word that is nearest, or nothing."""
-    near = get_close_matches(word[:80], known, n=1, cutoff=0.6)
-    return f'did you mean "{near[0]}"?' if near else ""
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The start of a hint: the known word that is nearest, or nothing. Long words and long lists are not searched."""
+    choices = [each for each in islice(known, _COMPARED_WORDS) if len(each) <= _COMPARED_LETTERS]
+    near = get_close_matches(word[:_COMPARED_LETTERS], choices, n=1, cutoff=0.6)
+    return f"did you mean {quoted(near[0])}?" if near else ""
+
+
+def shown(text: str, most: int) -> str:
+    """A text in one line, cut where it is too long for a sentence."""
+    cut = text if len(text) <= most else f"{text[: most - 1]}…"
+    return json.dumps(cut.encode(errors="backslashreplace").decode(), ensure_ascii=False)[1:-1]
 
 
 def quoted(text: str, most: int = 60) -> str:
-    """A text in quotes, cut where it is too long for a sentence."""
-    return f'"{text}"' if len(text) <= most else f'"{text[: most - 1]}…"'
+    """A text in quotes, fit for a sentence."""
+    return f'"{shown(text, most)}"'

@@ -15,9 +15,10 @@ from perdure.plan.expr.errors import (
     ExpressionError,
     nearest,
     quoted,
+    shown,
 )
+from perdure.plan.expr.functions import FUNCTIONS
 from perdure.plan.expr.path import unknown_root
-from perdure.plan.expr.tree import FUNCTIONS
 
 _ISSUE: Final = re.compile(r"^(?:[A-Z_]+: )?ERROR: <input>:(-?\d+):(-?\d+): (.*)$", re.MULTILINE)
 _MOST_ISSUES: Final = 50
@@ -85,7 +86,7 @@ def refusal(issues: list[Issue], source: str) -> ExpressionError:
     if "recursion" in issues[0].text:
         return ExpressionError(SYNTAX, _NESTED, _SPLIT)
     if calls:
-        return _unknown_function(calls[0])
+        return _unknown_function(calls[0].undeclared, source.rfind(calls[0].undeclared, 0, calls[0].offset))
     if names:
         return _unknown_name(names[0])
     return _mistyped(typed[0]) if typed else _syntax(issues[0], source)
@@ -108,14 +109,13 @@ _LITERAL: Final = {"True": "true", "False": "false", "None": "null", "nil": "nul
 _CALLABLE: Final = (*sorted(name for name in FUNCTIONS if name.isidentifier()), "has", "exists", "all")
 
 
-def _unknown_function(issue: Issue) -> ExpressionError:
-    name = issue.undeclared
+def _unknown_function(name: str, offset: int) -> ExpressionError:
     if name in _LEFT_OUT:
         message, advice = _LEFT_OUT[name]
-        return ExpressionError(LEFT_OUT, message, advice, issue.offset)
+        return ExpressionError(LEFT_OUT, message, advice, offset)
     known = _RENAMED.get(name)
     advice = f"write {known}()" if known else nearest(name, _CALLABLE)
-    return ExpressionError(UNKNOWN, f"there is no function {quoted(name)}", advice, issue.offset)
+    return ExpressionError(UNKNOWN, f"there is no function {quoted(name)}", advice, offset)
 
 
 def _unknown_name(issue: Issue) -> ExpressionError:
@@ -213,7 +213,7 @@ def _syntax_message(text: str) -> str:
     if match := _UNREADABLE.search(text):
         return f"{quoted(match[1].strip())} cannot be read here"
     plain = text.removeprefix("Syntax error: ").removesuffix(" [INVALID_ARGUMENT]")
-    return quoted(plain, 200)[1:-1]
+    return shown(plain, 200)
 
 
 # ------------------------------------------------------------------------------- while it runs
@@ -255,7 +255,7 @@ def run_time_error(message: str) -> ExpressionError:
         return ExpressionError(NO_VALUE, f"there is no [{match[1]}] in a list of {match[2]}")
     if match := _NO_OVERLOAD.search(text):
         return _unfit_values(match)
-    said = next((ours for theirs, ours in _SAID.items() if theirs in text), quoted(text, 200)[1:-1])
+    said = next((ours for theirs, ours in _SAID.items() if theirs in text), shown(text, 200))
     return ExpressionError(NO_VALUE, said)
 
 

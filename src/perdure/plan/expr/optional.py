@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from perdure.plan.expr.errors import MISTYPED, ExpressionError
+from perdure.plan.expr.functions import INDEXING
 from perdure.plan.expr.path import MISSING, Reference, Scope, look_up
-from perdure.plan.expr.tree import INDEXING, Call, Const, Literal, Loop, Member, Name, Node, path_of
+from perdure.plan.expr.tree import Call, Const, Literal, Loop, Member, Name, Node, path_of
 from perdure.plan.raw import Raw
 
 _GIVING: Final = frozenset({"first", "last", "or", "optional.of", "optional.ofNonZeroValue", "optional.none"})

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Self, cast
 
-from perdure.plan.expr.errors import NO_VALUE, SYNTAX, UNKNOWN, ExpressionError, nearest, quoted
+from perdure.plan.expr.errors import NO_VALUE, SYNTAX, UNKNOWN, ExpressionError, nearest, quoted, shown
 from perdure.plan.raw import Raw, is_list, is_mapping
 
 ROOTS: Final = ("inputs", "steps", "item", "index", "output", "secrets", "run", "exit")
@@ -137,14 +137,14 @@ def _no_value(reference: Reference, depth: int, value: Raw) -> ExpressionError:
     here = written(reference.root, reference.parts[:depth])
     part = reference.parts[depth]
     message = f"{written(reference.root, reference.parts[: depth + 1])} has no value: {here} {_holds(value)}"
-    near = nearest(part, tuple(islice(value, 1000))) if isinstance(part, str) and is_mapping(value) else ""
+    near = nearest(part, value) if isinstance(part, str) and is_mapping(value) else ""
     mark = f"[?{part}]" if isinstance(part, int) else f'[?"{part}"]' if "[" in _written_part(part) else f".?{part}"
     return ExpressionError(NO_VALUE, message, near or f"write {here}{mark} if it may be missing", reference.offset)
 
 
 def _holds(value: Raw) -> str:
     if is_mapping(value):
-        keys = [quoted(str(key), 40)[1:-1] for key in islice(value, _SHOWN_KEYS)]
+        keys = [shown(str(key), 40) for key in islice(value, _SHOWN_KEYS)]
         more = f" and {len(value) - _SHOWN_KEYS} more" if len(value) > _SHOWN_KEYS else ""
         return f"has {', '.join(keys)}{more}" if keys else "is empty"
     if is_list(value):

@@ -6,9 +6,11 @@ message and do not change. Recursion is bounded: CEL refuses what is nested deep
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from perdure.plan.expr.errors import LEFT_OUT, ExpressionError
+from perdure.plan.expr.functions import CLOCK, FUNCTIONS, INDEXING, TYPE_NAMES
 from perdure.plan.expr.path import ROOTS, Part, Reference, unknown_root
 from perdure.plan.expr.wire import Message
 from perdure.plan.raw import Raw
@@ -71,49 +73,11 @@ class Loop:
 
 Node = Const | Name | Member | Call | Literal | Loop
 
-# ------------------------------------------------------------------------------- what it may do
-
-TYPE_NAMES: Final = frozenset(
-    {"int", "uint", "double", "bool", "string", "bytes", "list", "map", "null_type", "type"}
-    | {"google.protobuf.Timestamp", "google.protobuf.Duration"}
-)
-"""Names that stand for a type, as in `type(item) == string`."""
-LOGIC: Final = frozenset({"_&&_", "_||_", "!_", "_?_:_", "@not_strictly_false"})
-ARITHMETIC: Final = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_", "-_"})
-COMPARING: Final = frozenset({"_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "startsWith", "endsWith"})
-SEARCHING: Final = frozenset({"@in", "contains", "size"})
-CONVERTING: Final = frozenset({"int", "uint", "double", "string", "bool", "bytes", "timestamp", "duration"})
-INDEXING: Final = {"_[_]": False, "_[?_]": True, "_?._": True}
-"""How a part is reached, and whether it may be missing."""
-PASSING: Final = frozenset(
-    {"dyn", "type", "first", "last", "or", "orValue", "value", "hasValue"}
-    | {"optional.of", "optional.ofNonZeroValue", "optional.none"}
-)
-CLOCK: Final = frozenset(
-    {"getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear"}
-    | {"getHours", "getMinutes", "getSeconds", "getMilliseconds"}
-)
-FUNCTIONS: Final = LOGIC | ARITHMETIC | COMPARING | SEARCHING | CONVERTING | INDEXING.keys() | PASSING | CLOCK
-"""What can be called: each has a known cost. Whatever else CEL may learn stays out until it has one."""
-_ADDING_ANYTHING: Final = frozenset({b"add_int64", b"add_double"})
-
-
-def _refuse_call(function: str, arguments: int, overloads: list[bytes], offset: int) -> None:
-    if function not in FUNCTIONS:
-        raise ExpressionError(LEFT_OUT, f"{function}() is not available", offset=offset)
-    if function in CLOCK and arguments > 1:  # time zones are read from the disk, and differ between machines
-        raise ExpressionError(LEFT_OUT, f"{function}() knows UTC only", "leave out the time zone", offset)
-    if function == "_+_" and _ADDING_ANYTHING.issubset(overloads):
-        raise ExpressionError(
-            LEFT_OUT,
-            "`+` has to know what it adds",
-            "say what is added: int(a) + int(b), double(a) + double(b); texts are joined by writing ${a}${b}",
-            offset,
-        )
-
-
 # ------------------------------------------------------------------------------- reading
 
+_ADDING_ANYTHING: Final = frozenset({b"add_int64", b"add_double"})
+_SAY_WHAT: Final = "say what is added: int(a) + int(b), double(a) + double(b); texts are joined by writing ${a}${b}"
+_GO_ON: Final = "go on into an optional value with .?name, and end it with .orValue(…)"
 _ID, _CONST, _NAME, _FIELD, _CALL, _LIST, _OBJECT, _LOOP = range(2, 10)
 _BOOL, _INT, _UINT, _DOUBLE, _TEXT, _BYTES = range(2, 8)
 
@@ -128,54 +92,71 @@ class _Reader:
     """Reads the nodes of one checked expression."""
 
     def __init__(self, checked: Message) -> None:
-        self._offsets = {place.number(1): place.number(2) for place in checked.part(5).parts(4)}
-        self._overloads = {entry.number(1): entry.part(2).all(3) for entry in checked.parts(2)}
+        self._checked = checked
+
+    @cached_property
+    def _offsets(self) -> dict[int, int]:
+        return {place.number(1): place.number(2) for place in self._checked.part(5).parts(4)}
+
+    @cached_property
+    def _overloads(self) -> dict[int, list[bytes]]:
+        return {entry.number(1): entry.part(2).all(3) for entry in self._checked.parts(2)}
 
     def node(self, message: Message) -> Node:
         """A node and all below it."""
         number = message.number(_ID)
-        offset = self._offsets.get(number, 0)
         if _NAME in message:
-            return Name(message.part(_NAME).text(1), offset)
+            return Name(message.part(_NAME).text(1), self._offsets.get(number, 0))
         if _FIELD in message:
             return self._field(message.part(_FIELD))
         if _CALL in message:
-            return self._call(message.part(_CALL), self._overloads.get(number, []), offset)
+            return self._call(message.part(_CALL), number)
         if _LOOP in message:
-            return self._loop(message.part(_LOOP), offset)
+            return self._loop(message.part(_LOOP), number)
         if _CONST in message:
             return Const(_constant(message.part(_CONST)))
-        return self._literal(message.part(_LIST), message.part(_OBJECT), offset, is_object=_OBJECT in message)
+        return self._object(message.part(_OBJECT), number) if _OBJECT in message else self._list(message.part(_LIST))
 
     def _field(self, message: Message) -> Node:
         tested = bool(message.number(3))
         return Member(self.node(message.part(1)), message.text(2), optional=tested, tested=tested)
 
-    def _call(self, message: Message, overloads: list[bytes], offset: int) -> Node:
+    def _call(self, message: Message, number: int) -> Node:
         function = message.text(2)
-        arguments = tuple(self.node(part) for part in (*message.parts(1), *message.parts(3)))
-        _refuse_call(function, len(arguments), overloads, offset)
+        arguments: list[Node] = [self.node(part) for part in (*message.parts(1), *message.parts(3))]
+        if function not in FUNCTIONS:
+            raise self._left_out(number, f"{function}() is not available")
+        if function in CLOCK and len(arguments) > 1:  # time zones are read from the disk, and differ between machines
+            raise self._left_out(number, f"{function}() knows UTC only", "leave out the time zone")
+        if function == "_+_" and _ADDING_ANYTHING.issubset(self._overloads.get(number, ())):
+            raise self._left_out(number, "`+` has to know what it adds", _SAY_WHAT)
         if function in INDEXING and isinstance(key := arguments[1], Const) and type(key.value) in (str, int):
             return Member(arguments[0], key.value, optional=INDEXING[function], tested=False)
-        return Call(function, arguments)
+        return Call(function, tuple(arguments))
 
-    def _literal(self, items: Message, entries: Message, offset: int, *, is_object: bool) -> Node:
-        if name := entries.text(1):
-            raise ExpressionError(LEFT_OUT, f"{name}{{…}} is not available", "write the value itself", offset)
-        elements = [self.node(part) for part in items.parts(1)]
-        for place in items.packed(2):
+    def _list(self, message: Message) -> Node:
+        elements = [self.node(part) for part in message.parts(1)]
+        for place in message.packed(2):
             elements[place] = _marked(elements[place])
-        for entry in entries.parts(2):
+        return Literal(tuple(elements), is_object=False)
+
+    def _object(self, message: Message, number: int) -> Node:
+        if name := message.text(1):
+            raise self._left_out(number, f"{name}{{…}} is not available", "write the value itself")
+        elements: list[Node] = []
+        for entry in message.parts(2):
             key, value = self.node(entry.part(3)), self.node(entry.part(4))
             elements += [key, _marked(value) if entry.number(5) else value]
-        return Literal(tuple(elements), is_object)
+        return Literal(tuple(elements), is_object=True)
 
-    def _loop(self, message: Message, offset: int) -> Node:
+    def _loop(self, message: Message, number: int) -> Node:
         over, start, condition, step, result = (self.node(message.part(field)) for field in (2, 4, 5, 6, 7))
         if not isinstance(start, Const):  # optMap and optFlatMap can double a value with each call
-            advice = "go on into an optional value with .?name, and end it with .orValue(…)"
-            raise ExpressionError(LEFT_OUT, "optMap and optFlatMap are not available", advice, offset)
+            raise self._left_out(number, "optMap and optFlatMap are not available", _GO_ON)
         return Loop(message.text(1), over, (condition, step), result)
+
+    def _left_out(self, number: int, message: str, advice: str = "") -> ExpressionError:
+        return ExpressionError(LEFT_OUT, message, advice, self._offsets.get(number, 0))
 
 
 def _marked(node: Node) -> Node:

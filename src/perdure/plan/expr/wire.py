@@ -6,6 +6,8 @@ from typing import Final
 
 _VARINT: Final = 0
 _FIXED: Final = {1: 8, 5: 4}
+_MORE: Final = 128
+"""The bit of a byte that says that more follows."""
 
 
 class Message:
@@ -59,8 +61,8 @@ class Message:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    at = 0
-    while at < len(data):
+    at, end = 0, len(data)
+    while at < end:
         key, at = _varint(data, at)
         kind = key & 7
         if kind == _VARINT:
@@ -73,10 +75,14 @@ def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
+    value, shift = data[at], 7
+    if value < _MORE:  # nearly all are this short
+        return value, at + 1
+    value &= _MORE - 1
     while True:
+        at += 1
         byte = data[at]
-        value |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:  # noqa: PLR2004  the high bit says that more follows
-            return value, at
+        value |= (byte & (_MORE - 1)) << shift
+        if byte < _MORE:
+            return value, at + 1
+        shift += 7

@@ -9,7 +9,7 @@ from typing import Final
 from perdure.plan.checks import check
 from perdure.plan.limits import Limits
 from perdure.plan.model.document import Plan
-from perdure.plan.problems import Path, PlanError, Problem, errors_in
+from perdure.plan.problems import Path, PlanError, Problem, errors_in, first_of
 from perdure.plan.raw import Raw, is_list, is_mapping, undisturbed
 from perdure.plan.reading.dialects import Translation, translate
 from perdure.plan.reading.json_text import find_in_json, read_json
@@ -156,7 +156,7 @@ def _read(raw: Raw, source: Source, limits: Limits, toolbox: Toolbox | None) -> 
             checked = [_in_document(problem, translation.document) for problem in check(plan, toolbox)]
             news = [each for each in checked if found.is_news(each) and _is_news(each, problems)]
             problems += [_placed(each, translation) for each in news]
-    return Reading(plan, _located(problems, source, limits, raw), translation.dialect)
+    return Reading(plan, _located(first_of(problems), source, limits, raw), translation.dialect)
 
 
 def _is_news(problem: Problem, said: list[Problem]) -> bool:
