@@ -84,6 +84,7 @@ class _References:
         self.index = index
         self.toolbox = toolbox
         self.orders: dict[Node, list[_Order]] = {}
+        self._ids: dict[Node, set[str]] = {}
 
     def check(self, node: Node) -> Iterator[Problem]:
         """All references of a step, and of the plan inside it."""
@@ -153,7 +154,7 @@ class _References:
     def _visible(self, name: str, spot: _Spot, *, optional: bool) -> Iterator[Problem]:
         found, node = self.index.by_id.get(name), spot.node
         if found is None:
-            hint = did_you_mean(name, (each.id for each in self.index.nodes if each.scope is spot.scope))
+            hint = did_you_mean(name, self._seen_from(spot.scope))
             yield Problem("PRD1202", f'there is no step "{name}"', spot.path, hint or "name a step of this plan")
         elif found.scope is not spot.scope:
             yield _other_scope(found, spot)
@@ -166,6 +167,11 @@ class _References:
             yield Problem("PRD1204", f'"{name}" is still under way here', spot.path, hint)
         else:
             self._ask_order(found, spot, optional=optional)
+
+    def _seen_from(self, scope: Node) -> set[str]:
+        if scope not in self._ids:
+            self._ids[scope] = {each.id for each in self.index.nodes if each.scope is scope}
+        return self._ids[scope]
 
     def _itself(self, spot: _Spot, *, optional: bool) -> Iterator[Problem]:
         name = spot.node.id

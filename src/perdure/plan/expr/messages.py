@@ -88,7 +88,7 @@ def refusal(issues: list[Issue], source: str) -> ExpressionError:
     if calls:
         return _unknown_function(calls[0].undeclared, source.rfind(calls[0].undeclared, 0, calls[0].offset))
     if names:
-        return _unknown_name(names[0])
+        return _unknown_name(names[0], source)
     return _mistyped(typed[0]) if typed else _syntax(issues[0], source)
 
 
@@ -105,7 +105,6 @@ _RENAMED: Final = {
     "any": "exists",
     "some": "exists",
 }
-_LITERAL: Final = {"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}
 _CALLABLE: Final = (*sorted(name for name in FUNCTIONS if name.isidentifier()), "has", "exists", "all")
 
 
@@ -118,11 +117,10 @@ def _unknown_function(name: str, offset: int) -> ExpressionError:
     return ExpressionError(UNKNOWN, f"there is no function {quoted(name)}", advice, offset)
 
 
-def _unknown_name(issue: Issue) -> ExpressionError:
+def _unknown_name(issue: Issue, source: str) -> ExpressionError:
     name, _, _ = issue.undeclared.partition(".")
-    if name in _LITERAL:
-        return ExpressionError(UNKNOWN, f"{quoted(name)} is unknown here", f"write {_LITERAL[name]}", issue.offset)
-    return unknown_root(name, issue.offset)
+    start = source.rfind(name, 0, issue.offset + len(name))  # CEL points at the last dot of a path
+    return unknown_root(name, max(start, 0))
 
 
 # ------------------------------------------------------------------------------- types
@@ -140,6 +138,7 @@ _WORDS: Final = {
     "bytes": "bytes",
     "map": "an object",
     "list": "a list",
+    "optional_type": "an optional value",
 }
 _OPERATORS: Final = {"_[_]": "[…]", "_?_:_": "? :", "@in": "in"}
 
@@ -176,6 +175,8 @@ def _unfit(function: str, types: list[str]) -> str:
 
 
 def _fitting(function: str, types: list[str]) -> str:
+    if "optional_type" in types:
+        return "end it with .orValue(…)"
     if function == "_?_:_":
         return "the condition must be true or false, and both results of one type: write dyn(…) around them"
     if _NUMERIC.issuperset(types):

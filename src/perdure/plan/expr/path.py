@@ -19,6 +19,8 @@ LITERALS: Final = frozenset({"true", "false", "null"})
 KEYWORDS: Final = frozenset({"in", *LITERALS})
 """Words that CEL does not take for a name."""
 
+_OTHER_LITERALS: Final = {"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}
+
 Part = str | int
 Scope = Mapping[str, Raw]
 
@@ -102,8 +104,9 @@ def _part_of(match: re.Match[str]) -> Part:
 
 def unknown_root(name: str, offset: int) -> ExpressionError:
     """The error for a name that nothing stands behind."""
-    message = f"{quoted(name)} is unknown here"
-    return ExpressionError(UNKNOWN, message, nearest(name, ROOTS) or f"write one of: {', '.join(ROOTS)}", offset)
+    literal = _OTHER_LITERALS.get(name)
+    advice = f"write {literal}" if literal else nearest(name, ROOTS) or f"write one of: {', '.join(ROOTS)}"
+    return ExpressionError(UNKNOWN, f"{quoted(name)} is unknown here", advice, offset)
 
 
 # ------------------------------------------------------------------------------- looking up
