@@ -160,3 +160,14 @@ class SerialFlow:
                     seen.add(following)
                     stack.append(following)
         return seen
+
+
+def needed_by(group: Node) -> list[list[int]]:
+    """For each child of a graph the children that need it, by position."""
+    positions = {child.id: child.position for child in group.children}
+    edges: list[list[int]] = [[] for _ in group.children]
+    for child in group.children:
+        for need in dict.fromkeys(child.step.needs if child.step else ()):
+            if need in positions:
+                edges[positions[need]].append(child.position)
+    return edges

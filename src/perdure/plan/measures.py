@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 from math import ceil
 from typing import Any, Final
 
-from perdure.plan.flow import SerialFlow
+from perdure.plan.flow import SerialFlow, needed_by
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Estimate
@@ -87,21 +87,11 @@ After = list[list[int]]
 
 def _orders(index: Index) -> tuple[dict[Node, After], int]:
     """What comes after what in every group, and how many ways lead back."""
-    after, loops = {node: _needed(node) for node in (index.root, *index.nodes) if not node.serial}, 0
+    after, loops = {node: needed_by(node) for node in (index.root, *index.nodes) if not node.serial}, 0
     for group, edges in SerialFlow(index).edges.items():
         after[group] = [sorted(to for to in found if to > place) for place, found in enumerate(edges)]
         loops += sum(to <= place for place, found in enumerate(edges) for to in found)
     return after, loops
-
-
-def _needed(group: Node) -> After:
-    after: After = [[] for _ in group.children]
-    places = {child.id: child.position for child in group.children}
-    for child in group.children:
-        for needed in dict.fromkeys(child.step.needs if child.step else ()):
-            if places.get(needed, child.position) != child.position:
-                after[places[needed]].append(child.position)
-    return after
 
 
 def _before(after: After) -> list[int]:

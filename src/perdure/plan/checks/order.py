@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from perdure.plan.flow import STANDARD_EXITS, SerialFlow, aimed_at, choices_of, known_exits
+from perdure.plan.flow import STANDARD_EXITS, SerialFlow, aimed_at, choices_of, known_exits, needed_by
 from perdure.plan.index import Holder, Index, Node
 from perdure.plan.model.parts import Quorum
 from perdure.plan.model.steps import RESERVED_TARGETS, DecideStep, Leading, MapStep, Working
@@ -57,17 +57,6 @@ def _check_circles(group: Node) -> Iterator[Problem]:
         hint = "take one of these needs away; to repeat steps, put them into a serial group and jump back"
         first = group.children[min(circle)]
         yield Problem("PRD1306", f"needs go round in a circle: {text}", (*first.path, "needs"), hint)
-
-
-def needed_by(group: Node) -> list[list[int]]:
-    """For each child of a graph the children that need it."""
-    positions = {child.id: child.position for child in group.children}
-    edges: list[list[int]] = [[] for _ in group.children]
-    for child in group.children:
-        for need in child.step.needs if child.step else ():
-            if need in positions:
-                edges[positions[need]].append(child.position)
-    return edges
 
 
 def _shortened(names: list[str]) -> list[str]:

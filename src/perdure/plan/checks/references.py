@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.plan.checks.order import needed_by
 from perdure.plan.expr import ExpressionError, Reference
-from perdure.plan.flow import SerialFlow
+from perdure.plan.flow import SerialFlow, needed_by
 from perdure.plan.index import Index, Node, meeting
 from perdure.plan.model.document import Plan
 from perdure.plan.model.steps import (

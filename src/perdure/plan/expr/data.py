@@ -16,6 +16,7 @@ MAX_VALUES: Final = 50_000
 MAX_DEPTH: Final = 64
 MAX_GIVEN_INTEGER: Final = 2**63 - 1
 MAX_RESULT_INTEGER: Final = 2**53 - 1
+_ZERO: Final = "\0"
 _SCALAR, _COMMA, _KEY = 2, 2, 6  # bytes that are counted besides the letters
 
 # ------------------------------------------------------------------------------- choosing
@@ -92,7 +93,7 @@ class Size:
     """Keys in them, and one more for each list or object."""
 
     def add(self, value: Raw) -> None:
-        """Add a value; raise `ValueError` if it is not JSON, and `OverflowError` once there is too much."""
+        """Add a value; raise `ValueError` if CEL cannot be given it, and `OverflowError` once there is too much."""
         level = [value]
         for _ in range(MAX_DEPTH):
             try:
@@ -112,7 +113,7 @@ class Size:
         room = MAX_SIZE - self.bytes - len(level) * _SCALAR
         for value, kind in zip(level, map(type, level), strict=True):
             if kind is str:
-                room -= len(value) if value.isascii() else _utf8(value)
+                room -= len(value) if value.isascii() and _ZERO not in value else _checked_length(value)
             elif kind is dict or kind is list:
                 room -= len(value) * (_KEY if kind is dict else _COMMA)
                 if room < 0:
@@ -121,7 +122,7 @@ class Size:
                 below += value if kind is list else value.values()
                 if kind is dict:
                     keys = "".join(value)
-                    room -= len(keys) if keys.isascii() else _utf8(keys)
+                    room -= len(keys) if keys.isascii() and _ZERO not in keys else _checked_length(keys)
                     self.keys += len(value)
             elif kind is not bool and value is not None:
                 _check_number(value)
@@ -131,11 +132,13 @@ class Size:
         return below
 
 
-def _utf8(text: str) -> int:
+def _checked_length(text: str) -> int:
     if len(text) > MAX_SIZE:
         raise OverflowError
+    if _ZERO in text:
+        raise ValueError("a text with the character U+0000, at which CEL would cut it off")
     try:
-        return len(text.encode())
+        return len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:
         raise ValueError("half of a Unicode pair (a lone surrogate)") from None
 
@@ -151,13 +154,14 @@ def _check_number(value: Raw) -> None:
 
 
 def weigh(given: Given) -> Size:
-    """The size of all values given; an error if they are not JSON, or too much."""
+    """The size of all values given; an error if CEL cannot be given them, or they are too much."""
     size = Size()
     for reference, value in given.values:
         try:
             size.add(value)
         except ValueError as flaw:
-            raise ExpressionError(NOT_JSON, f"{reference} holds {flaw}: not JSON", offset=reference.offset) from None
+            message = f"{reference} cannot be given to an expression: it holds {flaw}"
+            raise ExpressionError(NOT_JSON, message, offset=reference.offset) from None
         except OverflowError:
             raise _too_large(reference) from None
     return size
