@@ -16,7 +16,7 @@ from collections.abc import Callable
 import yaml
 
 SIZES = (2_000, 20_000)
-STAGES = ("yaml", "json", "check", "hash")
+STAGES = ("yaml", "json", "check", "hash", "measure", "draw")
 ROUNDS = 3
 AIM = 12.0
 MEMORY_AIM = 500
@@ -48,6 +48,8 @@ def spent(work: Callable[[], object]) -> float:
 def measure(size: int) -> dict[str, float]:
     """Everything about one size."""
     from perdure.plan.checks import check
+    from perdure.plan.drawing.svg import svg
+    from perdure.plan.measures import measure as measure_plan
     from perdure.plan.model.document import Plan
     from perdure.plan.reading import read_text
 
@@ -60,6 +62,8 @@ def measure(size: int) -> dict[str, float]:
         "yaml": spent(lambda: read_text(as_yaml, kind="yaml").usable()),
         "json": spent(lambda: read_text(as_json, kind="json").usable()),
         "hash": spent(lambda: Plan.model_validate(raw).hash),
+        "measure": spent(lambda: measure_plan(plan)),
+        "draw": spent(lambda: svg(plan)),
     }
     needs = sum(len(step["needs"]) for step in raw["steps"])  # type: ignore[arg-type, attr-defined, misc]
     return {**found, "needs": needs, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}

@@ -85,14 +85,6 @@ class Index:
             holder = _held_by(step)
             node.children.append(Node(step, holder, (*inside, position), node, position, node.depth + 1))
 
-    def inside(self, node: Node) -> Iterator[Node]:
-        """All nodes below a node, in document order."""
-        stack = list(reversed(node.children))
-        while stack:
-            child = stack.pop()
-            yield child
-            stack.extend(reversed(child.children))
-
 
 def _held_by(step: AnyStep) -> Holder | None:
     if isinstance(step, (GroupStep, MapStep)):
@@ -105,7 +97,7 @@ def _held_by(step: AnyStep) -> Holder | None:
 def meeting(one: Node, other: Node) -> tuple[Node, Node, Node]:
     """The nearest node around both, and its children that hold (or are) the two."""
     a, b = one, other
-    while a.depth > b.depth + 0 and a.parent is not None:
+    while a.depth > b.depth and a.parent is not None:
         a = a.parent
     while b.depth > a.depth and b.parent is not None:
         b = b.parent

@@ -7,10 +7,12 @@ from typing import Any, Final, Protocol, cast
 
 from perdure.plan.expr.cost import refuse_costly
 from perdure.plan.expr.data import Given, checked, checked_keys, weigh
-from perdure.plan.expr.errors import ExpressionError
-from perdure.plan.expr.messages import is_about_absence, issues_in, refusal, run_time_error
+from perdure.plan.expr.errors import LEFT_OUT, SYNTAX, ExpressionError
+from perdure.plan.expr.failures import is_about_absence, run_time_error
+from perdure.plan.expr.messages import issues_in, refusal
 from perdure.plan.expr.optional import OrValue, refuse_optional
 from perdure.plan.expr.path import ROOTS, Reference, Scope, look_up
+from perdure.plan.expr.tokens import tokens_in
 from perdure.plan.expr.tree import Node, read_tree, references_in
 from perdure.plan.raw import Raw
 
@@ -23,6 +25,11 @@ stdlib:
     - name: matches
 """
 """What is left out can make a small expression work without end: join texts, build lists, match patterns."""
+
+MAX_WORDS: Final = 1000
+"""The most names, numbers, texts and opening brackets of an expression."""
+_DOUBLING: Final = frozenset({"optMap", "optFlatMap"})
+"""Macros that write their operand twice: a row of 25 fills the memory while CEL still reads."""
 
 Types = tuple[tuple[str, str], ...]
 """Names with the CEL types that are known of them."""
@@ -78,10 +85,23 @@ def compiled(source: str) -> Compiled:
 
 
 def _compile(source: str) -> _Program:
+    _refuse_unread(source)
     try:
         return _environment().compile(source)
     except RuntimeError as error:
         raise refusal(issues_in(str(error), source), source) from None
+
+
+def _refuse_unread(source: str) -> None:
+    """Raise an error for what would take CEL too much to read."""
+    words = 0
+    for token in tokens_in(source):
+        words += token[0].isalnum() or token[0].count("[") + token[0].count("{") + (token[0][-1] in "'\"")
+        if words > MAX_WORDS:
+            raise ExpressionError(SYNTAX, f"the expression has more than {MAX_WORDS:,} words", "let a step do it")
+        if token[0] in _DOUBLING:
+            advice = "go on into an optional value with .?name, and end it with .orValue(…)"
+            raise ExpressionError(LEFT_OUT, f"{token[0]} is not available", advice, token.start())
 
 
 # ------------------------------------------------------------------------------- evaluating

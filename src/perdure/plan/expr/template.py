@@ -14,6 +14,7 @@ from typing import Final
 from perdure.plan.expr.errors import NOT_JSON, SYNTAX, TOO_MUCH, ExpressionError
 from perdure.plan.expr.expression import MAX_SOURCE, Expression, parse
 from perdure.plan.expr.path import Part, Scope
+from perdure.plan.expr.tokens import tokens_in
 from perdure.plan.raw import Raw, is_list, is_mapping
 
 MAX_TEXT: Final = 16 * 1024 * 1024
@@ -21,16 +22,6 @@ MAX_TEXT: Final = 16 * 1024 * 1024
 _CACHED_TEXT: Final = 8192
 
 _OPENING: Final = re.compile(r"\$?\$\{")
-_TOKEN: Final = re.compile(
-    r"""
-      (?:[rR][bB]?|[bB][rR]) (?: \"{3} .*? \"{3} | '{3} .*? '{3} | "[^"\n]*" | '[^'\n]*' )   # raw text
-    | \"{3} (?: [^\\] | \\. )*? \"{3} | '{3} (?: [^\\] | \\. )*? '{3}                          # text over lines
-    | " (?: [^"\\\n] | \\. )* " | ' (?: [^'\\\n] | \\. )* '                                    # text
-    | // [^\n]*                                                                                # comment
-    | [A-Za-z_0-9]+ | [^A-Za-z_0-9{}"'/]+ | .
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 _ESCAPED: Final = "$${"
 _DEEPER: Final = {"{": 1, "}": -1}
 
@@ -132,7 +123,7 @@ def _parse(source: str, offset: int) -> Expression:
 
 def _closing(text: str, start: int) -> int:
     depth, end = 1, min(start + MAX_SOURCE + 1, len(text))
-    for token in _TOKEN.finditer(text, start, end):
+    for token in tokens_in(text, start, end):
         depth += _DEEPER.get(token[0], 0)
         if not depth:
             return token.start()

@@ -77,7 +77,6 @@ Node = Const | Name | Member | Call | Literal | Loop
 
 _ADDING_ANYTHING: Final = frozenset({b"add_int64", b"add_double"})
 _SAY_WHAT: Final = "say what is added: int(a) + int(b), double(a) + double(b); texts are joined by writing ${a}${b}"
-_GO_ON: Final = "go on into an optional value with .?name, and end it with .orValue(…)"
 _ID, _CONST, _NAME, _FIELD, _CALL, _LIST, _OBJECT, _LOOP = range(2, 10)
 _BOOL, _INT, _UINT, _DOUBLE, _TEXT, _BYTES = range(2, 8)
 
@@ -151,8 +150,8 @@ class _Reader:
 
     def _loop(self, message: Message, number: int) -> Node:
         over, start, condition, step, result = (self.node(message.part(field)) for field in (2, 4, 5, 6, 7))
-        if not isinstance(start, Const):  # optMap and optFlatMap can double a value with each call
-            raise self._left_out(number, "optMap and optFlatMap are not available", _GO_ON)
+        if not isinstance(start, Const):  # it would bind a value, whose size is not followed
+            raise self._left_out(number, "this macro is not available")
         return Loop(message.text(1), over, (condition, step), result)
 
     def _left_out(self, number: int, message: str, advice: str = "") -> ExpressionError:

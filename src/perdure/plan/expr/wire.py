@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from struct import unpack
 from typing import Final
 
-_VARINT: Final = 0
-_FIXED: Final = {1: 8, 5: 4}
+_WIDTHS: Final = {1: 8, 2: 0, 5: 4}
+"""How many bytes a field has, by the kind of its key; 0: as many as are written before it."""
 _MORE: Final = 128
 """The bit of a byte that says that more follows."""
 
@@ -13,10 +13,19 @@ _MORE: Final = 128
 class Message:
     """The fields of one message by number. Each may have been written more than once."""
 
+    __slots__ = ("_fields",)
+
     def __init__(self, data: bytes) -> None:
         self._fields: dict[int, list[int | bytes]] = {}
-        for number, value in _fields(data):
-            self._fields.setdefault(number, []).append(value)
+        at, end = 0, len(data)
+        while at < end:
+            key, at = (data[at], at + 1) if data[at] < _MORE else _varint(data, at)
+            kind = key & 7
+            if kind in _WIDTHS:
+                value, at = _bytes(data, at, _WIDTHS[kind])
+            else:
+                value, at = (data[at], at + 1) if data[at] < _MORE else _varint(data, at)
+            self._fields.setdefault(key >> 3, []).append(value)
 
     def __contains__(self, number: int) -> bool:
         return number in self._fields
@@ -60,29 +69,17 @@ class Message:
         return [Message(value) for value in self.all(field)]
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    at, end = 0, len(data)
-    while at < end:
-        key, at = _varint(data, at)
-        kind = key & 7
-        if kind == _VARINT:
-            value, at = _varint(data, at)
-            yield key >> 3, value
-            continue
-        length, at = (_FIXED[kind], at) if kind in _FIXED else _varint(data, at)
-        yield key >> 3, data[at : at + length]
-        at += length
+def _bytes(data: bytes, at: int, width: int) -> tuple[bytes, int]:
+    if not width:
+        width, at = (data[at], at + 1) if data[at] < _MORE else _varint(data, at)
+    return data[at : at + width], at + width
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value, shift = data[at], 7
-    if value < _MORE:  # nearly all are this short
-        return value, at + 1
-    value &= _MORE - 1
+    value = shift = 0
     while True:
-        at += 1
         byte = data[at]
         value |= (byte & (_MORE - 1)) << shift
+        at, shift = at + 1, shift + 7
         if byte < _MORE:
-            return value, at + 1
-        shift += 7
+            return value, at
