@@ -63,10 +63,11 @@ def measure(size: int) -> dict[str, float]:
         "json": spent(lambda: read_text(as_json, kind="json").usable()),
         "hash": spent(lambda: Plan.model_validate(raw).hash),
         "measure": spent(lambda: measure_plan(plan)),
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,  # before drawing
         "draw": spent(lambda: svg(plan)),
     }
     needs = sum(len(step["needs"]) for step in raw["steps"])  # type: ignore[arg-type, attr-defined, misc]
-    return {**found, "needs": needs, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return {**found, "needs": needs}
 
 
 def _in_a_process(size: int) -> str:

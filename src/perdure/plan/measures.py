@@ -11,7 +11,7 @@ from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Estimate
 from perdure.plan.model.steps import AskStep, DoneStep, FailStep, MapStep, Working
-from perdure.plan.raw import is_list
+from perdure.plan.raw import is_list, undisturbed
 from perdure.plan.visible import lapse, money, number_of, visible
 
 SHOWN: Final = 8
@@ -55,7 +55,11 @@ class Measures:
 
 def measure(plan: Plan) -> Measures:
     """Measure a plan."""
-    index = Index(plan)
+    with undisturbed():
+        return _measured(Index(plan))
+
+
+def _measured(index: Index) -> Measures:
     after, loops = _orders(index)
     sizes: dict[Node, _Size] = {}
     for node in (*reversed(index.nodes), index.root):  # backwards, so that children come before their group

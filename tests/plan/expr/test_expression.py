@@ -191,6 +191,7 @@ def test_a_reference_knows_its_place():
         ("timestamp(0).getHours('Europe/Berlin')", "PRD1206", 21, "UTC", "leave out"),
         ("inputs.?a.optMap(x, [x, x])", "PRD1206", 10, "optMap", "orValue"),
         ("google.protobuf.Int64Value{value: 1}", "PRD1206", 0, "not available", "value itself"),
+        ("has(inputs.a) || inputs['a\\x00b'] == 1", "PRD1206", 23, "U+0000", ""),
         ("1 > 'a'", "PRD1207", 2, "`>` cannot be used with an integer and a text", ""),
         ("size(inputs.s) > 2.5", "PRD1207", 15, "an integer and a decimal number", "double(a)"),
         ("inputs.yes ? 1 : 'a'", "PRD1207", 11, "`? :`", "dyn("),

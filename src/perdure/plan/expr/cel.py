@@ -96,12 +96,18 @@ def _refuse_unread(source: str) -> None:
     """Raise an error for what would take CEL too much to read."""
     words = 0
     for token in tokens_in(source):
-        words += token[0].isalnum() or token[0].count("[") + token[0].count("{") + (token[0][-1] in "'\"")
+        words += _words_in(token[0])
         if words > MAX_WORDS:
             raise ExpressionError(SYNTAX, f"the expression has more than {MAX_WORDS:,} words", "let a step do it")
         if token[0] in _DOUBLING:
             advice = "go on into an optional value with .?name, and end it with .orValue(…)"
             raise ExpressionError(LEFT_OUT, f"{token[0]} is not available", advice, token.start())
+
+
+def _words_in(token: str) -> int:
+    if token[0].isalnum() or token[0] in "_'\"":
+        return 1
+    return 0 if token.startswith("//") else token.count("[") + token.count("{")
 
 
 # ------------------------------------------------------------------------------- evaluating

@@ -130,6 +130,8 @@ class _Reader:
         if function == "_+_" and _ADDING_ANYTHING.issubset(self._overloads.get(number, ())):
             raise self._left_out(number, "`+` has to know what it adds", _SAY_WHAT)
         if function in INDEXING and isinstance(key := arguments[1], Const) and type(key.value) in (str, int):
+            if "\0" in str(key.value):  # CEL cuts off the keys it is given there
+                raise self._left_out(number, "a key with the character U+0000 is not available")
             return Member(arguments[0], key.value, optional=INDEXING[function], tested=False)
         return Call(function, tuple(arguments))
 
