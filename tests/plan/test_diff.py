@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure.plan import Plan
-from perdure.plan.diff import diff
+from perdure.plan.diff import ABSENT, diff
 
 
 def plan(*steps, **fields):
@@ -33,8 +33,8 @@ def test_added_removed_changed_moved():
     assert found.added == {"e": "steps[2]"}
     assert found.removed == {"c": "steps[2].steps[0]"}
     assert {name: [(c.field, c.before, c.after) for c in changes] for name, changes in found.changed.items()} == {
-        "a": [("title", None, "New")],
-        "b": [("retry.attempts", 2, None)],
+        "a": [("title", ABSENT, "New")],
+        "b": [("retry.attempts", 2, ABSENT)],
     }
     assert {name: (move.before, move.after) for name, move in found.moved.items()} == {
         "b": ("steps[1]", "steps[1].steps[1]")
@@ -67,6 +67,18 @@ def test_the_fewest_moves_explain_a_new_order():
     before = plan(*(tool(f"s{n}") for n in range(6)))
     after = plan(*(tool(f"s{n}") for n in (5, 0, 1, 2, 3, 4)))
     assert list(diff(before, after).moved) == ["s5"]
+
+
+VALUES = st.sampled_from([None, True, False, 0, 1, 1.0, "", "1", [], [1], [True], {}, {"a": None}, {"a": 1}])
+
+
+@given(VALUES, VALUES, st.booleans())
+def test_plans_differ_exactly_when_their_hashes_do(one, other, absent):
+    before, after = plan(tool("a", **{"with": {"v": one}})), plan(tool("a", **{"with": {} if absent else {"v": other}}))
+    assert bool(diff(before, after)) == (before.hash != after.hash)
+    first, second = plan(tool("a"), {"id": "b", "done": one}), plan(tool("a"), {"id": "b", "done": other})
+    assert bool(diff(first, second)) == (first.hash != second.hash)
+    assert Plan.model_validate(second.canonical()) == second
 
 
 @given(st.permutations(range(8)))

@@ -99,7 +99,7 @@ def test_too_many_steps():
 def test_too_many_bytes(tmp_path):
     large = tmp_path / "large.json"
     large.write_bytes(b" " * (16 * 1024 * 1024 + 1))
-    with pytest.raises(PlanError, match="16,777,217 bytes"):
+    with pytest.raises(PlanError, match="more than 16,777,216 bytes"):
         Plan.load(large)
 
 

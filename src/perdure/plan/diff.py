@@ -1,8 +1,11 @@
 """Diff: what changed between two plans, step by step. A step is known by its id."""
 
+import json
 from bisect import bisect_left
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
+
+import rfc8785
 
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan, own_fields
@@ -10,14 +13,22 @@ from perdure.plan.problems import written
 from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.visible import visible
 
+ABSENT: Final = object()
+"""Stands for a field that is not there, which is something else than null."""
+
 
 @dataclass(frozen=True)
 class Change:
     """A field that is not what it was."""
 
     field: str
-    before: Raw
-    after: Raw
+    before: Raw = ABSENT
+    after: Raw = ABSENT
+
+    def as_json(self) -> dict[str, Raw]:
+        """The change as plain data; a side that is absent is left out."""
+        sides = {"before": self.before, "after": self.after}
+        return {"field": self.field, **{side: value for side, value in sides.items() if value is not ABSENT}}
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,13 @@ class Diff:
 
     def as_json(self) -> dict[str, Any]:
         """The diff as plain data."""
-        return asdict(self)
+        return {
+            "added": self.added,
+            "removed": self.removed,
+            "changed": {name: [change.as_json() for change in changes] for name, changes in self.changed.items()},
+            "moved": {name: asdict(move) for name, move in self.moved.items()},
+            "plan": [change.as_json() for change in self.plan],
+        }
 
     def lines(self) -> list[str]:
         """The diff for people: `+` added, `-` removed, `~` changed, `>` moved."""
@@ -61,15 +78,15 @@ class Diff:
 
 
 def _change(change: Change) -> str:
-    if change.before is None:
+    if change.before is ABSENT:
         return f"{change.field}: {_value(change.after)} (new)"
-    if change.after is None:
+    if change.after is ABSENT:
         return f"{change.field}: {_value(change.before)} (gone)"
     return f"{change.field}: {_value(change.before)} → {_value(change.after)}"
 
 
 def _value(value: Raw) -> str:
-    text = value if isinstance(value, str) else str(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}…"  # noqa: PLR2004  what a line can hold
 
 
@@ -91,7 +108,7 @@ def _where(node: Node) -> str:
 
 
 def _step_changes(old: Node, new: Node) -> list[Change]:
-    return _changes(_fields(old), _fields(new)) if old.step != new.step else []
+    return _changes(_fields(old), _fields(new)) if old.step is not new.step else []
 
 
 def _fields(node: Node) -> dict[str, Raw]:
@@ -104,14 +121,21 @@ def _fields(node: Node) -> dict[str, Raw]:
 def _changes(old: dict[str, Raw], new: dict[str, Raw], prefix: str = "") -> list[Change]:
     found: list[Change] = []
     for key in dict.fromkeys([*old, *new]):
-        before, after = old.get(key), new.get(key)
-        if before == after:
+        before, after = old.get(key, ABSENT), new.get(key, ABSENT)
+        if _same(before, after):
             continue
         if is_mapping(before) and is_mapping(after):
             found += _changes({**before}, {**after}, f"{prefix}{key}.")
         else:
             found.append(Change(f"{prefix}{key}", before, after))
     return found
+
+
+def _same(one: Raw, other: Raw) -> bool:
+    """Whether two values are written alike: 1 and true are not, 1 and 1.0 are."""
+    if one is ABSENT or other is ABSENT:
+        return one is other
+    return one == other and rfc8785.dumps(one) == rfc8785.dumps(other)
 
 
 def _moved(old: Index, new: Index, both: list[str]) -> list[str]:
@@ -127,7 +151,8 @@ def _moved(old: Index, new: Index, both: list[str]) -> list[str]:
     for names in families.values():
         stayed = set(_longest_rise([old.by_id[name].position for name in names]))
         found += [name for n, name in enumerate(names) if n not in stayed]
-    return sorted(found, key=both.index)
+    place = {name: n for n, name in enumerate(both)}
+    return sorted(found, key=place.__getitem__)
 
 
 def _parent(node: Node) -> str:

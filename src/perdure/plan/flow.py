@@ -24,6 +24,11 @@ GOES_ON: Final = frozenset({"success", "approved", "elapsed", "skipped"})
 """Exits that lead to `next` when nothing is written."""
 
 
+NEVER_CHOICES: Final = frozenset({*STANDARD_EXITS, "expired"})
+UNVISITED: Final = frozenset({"exhausted", "skipped"})
+"""Exits of a step that was not entered."""
+
+
 def own_exits(step: AnyStep) -> tuple[str, ...]:
     """The exits a step's own work can have, without those that every step shares."""
     match step:
@@ -91,7 +96,7 @@ def target_of(node: Node, exit_: str, index: Index) -> str:
     written = step.on.get(exit_) if isinstance(step, Leading) else None
     if written is not None:
         return written
-    if step is not None and exit_ in choices_of(step):
+    if isinstance(step, (DecideStep, AskStep)) and step.choices and exit_ not in NEVER_CHOICES:
         is_value = node.parent is not None and not node.parent.serial  # in a graph a choice is only a value
         return exit_ if not is_value and aimed_at(node, exit_, index) else "next"
     return "next" if exit_ in GOES_ON else "recover"
@@ -124,30 +129,30 @@ class SerialFlow:
     def __init__(self, index: Index) -> None:
         self.index = index
         self.edges: dict[Node, list[set[int]]] = {}
+        self.unvisited: dict[Node, list[set[int]]] = {}
+        """Those of the edges that are taken without entering the child they lead away from."""
         for group in (index.root, *index.nodes):
             if group.serial:
                 self.edges[group] = [set() for _ in group.children]
+                self.unvisited[group] = [set() for _ in group.children]
         for node in index.nodes:
             self._follow(node)
 
     def _follow(self, node: Node) -> None:
-        for _, target in leads(node, self.index):
-            if target == "next" or (target == "recover" and goes_on_after_failure(node, self.index)):
-                self._next(node)
-            elif jump := aimed_at(node, target, self.index):
-                self._jump(node, jump)
+        for exit_, target in leads(node, self.index):
+            following = self._following(node, target)
+            if following is None or following.parent is None:
+                continue
+            here = _child_of(following.parent, node)
+            self.edges[following.parent][here.position].add(following.position)
+            if here is node and exit_ in UNVISITED:
+                self.unvisited[following.parent][here.position].add(following.position)
 
-    def _next(self, node: Node) -> None:
-        group = node.parent
-        if group is not None and group.serial and node.position + 1 < len(group.children):
-            self.edges[group][node.position].add(node.position + 1)
-
-    def _jump(self, node: Node, target: Node) -> None:
-        here = node
-        while here.parent is not target.parent and here.parent is not None:
-            here = here.parent
-        if target.parent is not None:
-            self.edges[target.parent][here.position].add(target.position)
+    def _following(self, node: Node, target: str) -> Node | None:
+        if target == "next" or (target == "recover" and goes_on_after_failure(node, self.index)):
+            siblings = node.parent.children if node.parent and node.parent.serial else []
+            return siblings[node.position + 1] if node.position + 1 < len(siblings) else None
+        return aimed_at(node, target, self.index)
 
     def reachable(self, group: Node) -> set[int]:
         """The children that can be entered at all."""
@@ -160,6 +165,13 @@ class SerialFlow:
                     seen.add(following)
                     stack.append(following)
         return seen
+
+
+def _child_of(group: Node, node: Node) -> Node:
+    """The child of a group that a node is, or is in."""
+    while node.parent is not group and node.parent is not None:
+        node = node.parent
+    return node
 
 
 def needed_by(group: Node) -> list[list[int]]:

@@ -11,6 +11,7 @@ from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Estimate
 from perdure.plan.model.steps import AskStep, DoneStep, FailStep, MapStep, Working
+from perdure.plan.paths import components
 from perdure.plan.raw import is_list, undisturbed
 from perdure.plan.visible import lapse, money, number_of, visible
 
@@ -93,8 +94,10 @@ def _orders(index: Index) -> tuple[dict[Node, After], int]:
     """What comes after what in every group, and how many ways lead back."""
     after, loops = {node: needed_by(node) for node in (index.root, *index.nodes) if not node.serial}, 0
     for group, edges in SerialFlow(index).edges.items():
-        after[group] = [sorted(to for to in found if to > place) for place, found in enumerate(edges)]
-        loops += sum(to <= place for place, found in enumerate(edges) for to in found)
+        part = {place: n for n, places in enumerate(components(edges)) for place in places}
+        back = [{to for to in found if to <= place and part[to] == part[place]} for place, found in enumerate(edges)]
+        after[group] = [sorted(found - back[place]) for place, found in enumerate(edges)]
+        loops += sum(map(len, back))
     return after, loops
 
 

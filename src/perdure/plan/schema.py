@@ -15,6 +15,8 @@ SHORT_FORMS: Final[dict[str, list[dict[str, Raw]]]] = {
     "Wait": [{"type": ["string", "number"]}],
 }
 """Records that may be written shorter than they are kept."""
+NOT_EMPTY: Final = {"Plan": "steps", "MapStep": "steps", "DecideStep": "choices"}
+"""Lists that must have something in them."""
 
 
 def plan_schema() -> dict[str, Raw]:
@@ -23,6 +25,8 @@ def plan_schema() -> dict[str, Raw]:
     definitions: dict[str, Raw] = schema["$defs"]
     for name, forms in SHORT_FORMS.items():
         definitions[name] = {"anyOf": [*forms, definitions[name]]}
+    for name, field in NOT_EMPTY.items():
+        definitions.get(name, schema)["properties"][field]["minItems"] = 1
     for holder in (definitions.get("Plan", schema), definitions["GroupStep"]):
         _allow_parallel(holder)
     definitions.get("Plan", schema)["properties"]["$schema"] = {"type": "string", "description": "For editors."}

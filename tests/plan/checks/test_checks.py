@@ -229,6 +229,44 @@ CASES = {
         "steps: [{id: a, tool: x.y, max_visits: 3, with: {u: '${steps.b.output}'}}, {id: b, tool: x.y, on: {failure: a}}]",
         [("PRD1204", "steps[0].with.u")],
     ),
+    "a bound whose end leads back": (
+        "steps: [{id: a, tool: x.y, max_visits: 2, on: {success: done, failure: a, exhausted: a}}]",
+        [("PRD1309", "steps[0]")],
+    ),
+    "a bound that is gone around when it is used up": (
+        "steps: [{id: a, tool: x.y, max_visits: 3, on: {exhausted: b}}, {id: b, tool: x.y, on: {success: a}}]",
+        [("PRD1309", "steps[0]")],
+    ),
+    "a bound that is gone around when it is skipped": (
+        "inputs: {x: {type: boolean}}\nsteps: [{id: a, tool: x.y, when: inputs.x, max_visits: 3}, {id: b, tool: x.y, on: {success: a}}]",
+        [("PRD1309", "steps[0]")],
+    ),
+    "a sub-plan that lacks an input": (
+        "steps: [{id: p, plan: {inputs: {x: {type: string}}, steps: [{id: a, tool: x.y}]}, with: {y: 1}}]",
+        [("PRD1413", "steps[0]"), ("PRD1205", "steps[0].with.y")],
+    ),
+    "an input whose default is of another type": (
+        "inputs: {x: {type: integer, default: foo}}\nsteps: [{id: a, tool: x.y}]",
+        [("PRD1410", "inputs.x.default")],
+    ),
+    "a moment that is none": ("steps: [{id: a, wait: {until: tomorrow}}]", [("PRD1103", "steps[0].wait")]),
+    "a number that cannot be hashed": (
+        "steps: [{id: a, tool: x.y, seed: 99999999999999999}]",
+        [("PRD1103", "steps[0].seed")],
+    ),
+    "a broken id hides no other mistake": (
+        "steps: [{id: a-b, tool: x.y}, {id: c, tool: x.y, with: {v: '${steps.nope.output}'}}, {id: d, tool: x.y, on: {failure: nowhere}}]",
+        [("PRD1106", "steps[0].id"), ("PRD1202", "steps[1].with.v"), ("PRD1301", "steps[2].on.failure")],
+    ),
+    "broken choices are said once": (
+        "steps: [{id: a, decide: \"'b'\", choices: b}, {id: b, done: true}]",
+        [("PRD1103", "steps[0].choices")],
+    ),
+    "broken steps are said once": ("steps: abc", [("PRD1103", "steps")]),
+    "broken wait": (
+        "steps: [{id: a, wait: {signal: 'x y'}, on: {success: next}}]",
+        [("PRD1103", "steps[0].wait.signal")],
+    ),
     "two loops without a bound": (
         "steps: [{id: a, tool: x.y, on: {failure: a}}, {id: b, tool: x.y, on: {failure: b}}]",
         [("PRD1309", "steps[0]"), ("PRD1309", "steps[1]")],

@@ -14,7 +14,7 @@ from perdure.plan.checks.references import check_references
 from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index
 from perdure.plan.model.document import Plan
-from perdure.plan.problems import Problem, first_of
+from perdure.plan.problems import Path, Problem, first_of
 from perdure.plan.raw import undisturbed
 from perdure.plan.toolbox import Toolbox
 
@@ -28,8 +28,8 @@ def check(plan: Plan, toolbox: Toolbox | None = None) -> list[Problem]:
     """Every problem of a plan, in the order of the document. Tools and agents are checked if a toolbox is given."""
     with undisturbed():
         problems = first_of(_all_problems(Index(plan), toolbox))
-    if any(problem.code in LOST_TARGETS for problem in problems):
-        problems = [problem for problem in problems if problem.code != "PRD1308"]
+    lost = [problem.path for problem in problems if problem.code in LOST_TARGETS]
+    problems = [each for each in problems if each.code != "PRD1308" or not _may_be_meant(each.path, lost)]
     return sorted(problems, key=lambda problem: [segment for segment in problem.path if isinstance(segment, int)])
 
 
@@ -39,3 +39,9 @@ def _all_problems(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
     yield from check_order(index, flow)
     yield from check_references(index, flow, toolbox)
     yield from check_contracts(index, toolbox)
+
+
+def _may_be_meant(path: Path, lost: list[Path]) -> bool:
+    """Whether a jump from this step's group, or from inside it, has lost its way."""
+    group = path[:-1]
+    return any(each[: len(group)] == group for each in lost)

@@ -21,6 +21,7 @@ def check_contracts(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
     yield from _check_plans(index)
     for node in index.nodes:
         yield from _check_schemas(node)
+        yield from _check_handed_in(node)
         if isinstance(node.step, AskStep):
             yield from _check_question(node.step, node.path)
         if isinstance(node.step, RollbackStep):
@@ -101,6 +102,7 @@ def _check_checkpoint(name: str, path: Path, index: Index, scope: Node, code: st
 def _check_inputs(plan: Plan, path: Path) -> Iterator[Problem]:
     for name, schema in plan.inputs.items():
         yield from _check_schema(schema, (*path, "inputs", name))
+        yield from _check_default(schema, (*path, "inputs", name))
 
 
 def _check_schemas(node: Node) -> Iterator[Problem]:
@@ -109,6 +111,36 @@ def _check_schemas(node: Node) -> Iterator[Problem]:
         yield from _check_schema(step.returns, (*node.path, "returns"))
     if isinstance(step, AskStep) and step.form:
         yield from _check_schema(step.form, (*node.path, "form"))
+
+
+def _check_handed_in(node: Node) -> Iterator[Problem]:
+    """What an inline sub-plan is given, against what it takes."""
+    step, plan = node.step, node.holder
+    if not isinstance(step, SubplanStep) or not isinstance(plan, Plan):
+        return
+    for name in step.with_:
+        if name not in plan.inputs:
+            hint = did_you_mean(name, plan.inputs) or "declare it under `inputs` of the sub-plan"
+            yield Problem("PRD1205", f'the sub-plan has no input "{name}"', (*node.path, "with", name), hint)
+    for name, schema in plan.inputs.items():
+        if name not in step.with_ and "default" not in schema:
+            hint = f"write `with: {{{name}: …}}`, or give the input a default"
+            yield Problem("PRD1413", f'the sub-plan needs the input "{name}"', node.path, hint)
+
+
+def _check_default(schema: Mapping[str, Raw], path: Path) -> Iterator[Problem]:
+    kind = schema.get("type")
+    if "default" in schema and isinstance(kind, str) and kind in TYPES and not _is_a(kind, schema["default"]):
+        message = f"the default {schema['default']!r} is no {kind}"
+        yield Problem("PRD1410", message, (*path, "default"), f"write a default of type {kind}")
+
+
+def _is_a(kind: str, value: Raw) -> bool:
+    if kind in ("integer", "number"):
+        whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        return not isinstance(value, bool) and (whole if kind == "integer" else isinstance(value, (int, float)))
+    kinds = {"string": str, "boolean": bool, "array": list, "object": dict, "null": type(None)}
+    return isinstance(value, kinds[kind])
 
 
 def _check_schema(schema: Raw, path: Path) -> Iterator[Problem]:
@@ -193,7 +225,7 @@ def _check_tool(tool: str, with_: Mapping[str, Raw], path: Path, toolbox: Toolbo
 def _check_arguments(tool: str, schema: Mapping[str, Raw], with_: Mapping[str, Raw], path: Path) -> Iterator[Problem]:
     properties, required = schema.get("properties"), schema.get("required")
     known = list(properties) if is_mapping(properties) else []
-    for name in with_:
+    for name in with_ if is_mapping(properties) else ():
         if name not in known and schema.get("additionalProperties") in (None, False):
             hint = did_you_mean(name, known) or "it takes no arguments"
             yield Problem("PRD1403", f'"{tool}" has no argument "{name}"', (*path, "with", name), hint)

@@ -147,12 +147,16 @@ def _check_reachable(group: Node, flow: SerialFlow) -> Iterator[Problem]:
 
 
 def _check_loops(group: Node, flow: SerialFlow) -> Iterator[Problem]:
-    bound = {child.position for child in group.children if _bounded(child)}
-    free: list[set[int]] = [set() if n in bound else following - bound for n, following in enumerate(flow.edges[group])]
+    """A bound stops a step from being entered, but not the ways around it: its `exhausted` and `skipped` exits."""
+    free = [
+        flow.unvisited[group][n] if _bounded(child) else flow.edges[group][n] for n, child in enumerate(group.children)
+    ]
     for circle in circles(free):
         names = [group.children[n].id for n in circle]
         text = " → ".join(_shortened([*names, names[0]]))
-        hint = f"give one of them `max_visits`, as in: {{id: {names[0]}, max_visits: 10, …}}"
+        free_step = next((group.children[n].id for n in circle if not _bounded(group.children[n])), None)
+        hint = f"give one of them `max_visits`, as in: {{id: {free_step}, max_visits: 10, …}}"
+        hint = hint if free_step else "let `exhausted` and `skipped` lead out of the loop"
         yield Problem("PRD1309", f"this loop has no bound: {text}", group.children[circle[0]].path, hint)
 
 

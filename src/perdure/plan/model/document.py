@@ -19,6 +19,7 @@ from perdure.plan.model.parts import (
     Json,
     JsonObject,
     JsonSchema,
+    Line,
     Many,
     Part,
     Policy,
@@ -26,7 +27,7 @@ from perdure.plan.model.parts import (
     Seconds,
     Text,
 )
-from perdure.plan.model.steps import AnyStep, GroupStep, MapStep, Step, SubplanStep, kind_of, regroup
+from perdure.plan.model.steps import AnyStep, DoneStep, GroupStep, MapStep, Step, SubplanStep, kind_of, regroup
 from perdure.plan.raw import Raw, undisturbed
 
 FORMAT = 1
@@ -45,7 +46,7 @@ class Plan(Part):
 
     perdure: Annotated[Literal[1], BeforeValidator(_exact)] = FORMAT
     """Version of the plan format."""
-    name: str = ""
+    name: Line = ""
     """A short name, by which other plans can refer to it."""
     goal: Text = ""
     """What is to be achieved; may hold `${inputs.…}`."""
@@ -132,7 +133,11 @@ def own_fields(item: Plan | AnyStep) -> dict[str, Raw]:
     """The canonical fields of a plan or a step, without the steps inside it."""
     inline = isinstance(item, SubplanStep) and isinstance(item.plan, Plan)
     own = item.model_dump(mode="json", exclude_defaults=True, exclude={"plan"} if inline else {"steps"})
-    return {"perdure": item.perdure, **own} if isinstance(item, Plan) else {"id": item.id, "kind": kind_of(item), **own}
+    if isinstance(item, Plan):
+        return {"perdure": item.perdure, **own}
+    if isinstance(item, DoneStep) and item.done is not True:
+        own["done"] = item.done  # 1 equals true, which is the default, but is not the same
+    return {"id": item.id, "kind": kind_of(item), **own}
 
 
 def _written(item: Plan | AnyStep) -> dict[str, Raw]:

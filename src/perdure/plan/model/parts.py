@@ -7,11 +7,13 @@ converts nothing silently: `"3"` is not 3.
 import math
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal, TypeVar
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -26,7 +28,13 @@ from pydantic_core import PydanticCustomError
 from perdure.plan.raw import Raw, is_list, is_mapping
 
 T = TypeVar("T")
-Many = Annotated[tuple[T, ...], Field(strict=False)]
+
+
+def _listed(value: Raw) -> Raw:
+    return tuple(cast("list[Raw]", value)) if isinstance(value, list) else value
+
+
+Many = Annotated[tuple[T, ...], BeforeValidator(_listed)]
 """A list in the document, a tuple in Python."""
 
 
@@ -59,10 +67,21 @@ Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=200)]
 """The name of an agent, a lock, a skill, a signal."""
 ToolName = Annotated[str, Field(pattern=TOOL_PATTERN, max_length=200)]
 """`domain.tool`, as in `http.get`."""
-Expression = Annotated[str, Field(min_length=1)]
-"""A bare CEL expression, without `${…}` around it."""
-Text = str
+
+
+def _whole_pairs(text: str) -> str:
+    if SURROGATE.search(text):
+        raise PydanticCustomError("not_json", "a text holds half of a Unicode pair (a lone surrogate)")
+    return text
+
+
+SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+Line = Annotated[str, AfterValidator(_whole_pairs)]
+"""Any text."""
+Text = Line
 """Text that may hold `${…}`."""
+Expression = Annotated[Line, Field(min_length=1)]
+"""A bare CEL expression, without `${…}` around it."""
 Target = Word
 """`next`, `done`, `fail`, `recover`, or the id of a step."""
 
@@ -70,7 +89,6 @@ MAX_INTEGER: Final = 2**53 - 1
 LEAST_EXPONENT: Final = 1e21
 """From here on RFC 8785 writes a number with an exponent, so that it is read as a fraction again."""
 MAX_DATA_DEPTH: Final = 64
-SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 Place = tuple[str | int, ...]
@@ -156,9 +174,8 @@ def _number(value: Raw, least: float = 0, most: float = MAX_INTEGER) -> Raw:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise PydanticCustomError("float_type", "Input should be a number")
     if not least <= value <= most:
-        raise PydanticCustomError(
-            "number_range", "Input should be from {least} to {most}", {"least": f"{least:g}", "most": f"{most:g}"}
-        )
+        span = f"from {least:g} to {most:g}" if most < MAX_INTEGER else f"at least {least:g}"
+        raise PydanticCustomError("number_range", "Input should be {span}", {"span": span})
     return value
 
 
@@ -206,6 +223,7 @@ Lapse = Annotated[
 ]
 """A length of time that may be computed: as `Seconds`, or `${…}`."""
 
+Whole = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 Count = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 Amount = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 
@@ -292,18 +310,18 @@ class Estimate(Part):
 class Files(Part):
     """Which files may be read and written, as globs from the workspace's root."""
 
-    read: Many[str] | None = None
+    read: Many[Line] | None = None
     """Readable files; left out: as the layer around it says."""
-    write: Many[str] | None = None
+    write: Many[Line] | None = None
     """Writable files; left out: as the layer around it says."""
 
 
 class Commands(Part):
     """Which commands may run, each a list of words; `*` stands for any words."""
 
-    allow: Many[Many[str]] | None = None
+    allow: Many[Many[Line]] | None = None
     """Commands that may run."""
-    deny: Many[Many[str]] | None = None
+    deny: Many[Many[Line]] | None = None
     """Commands that may not, whatever `allow` says."""
 
 
@@ -312,7 +330,7 @@ class Policy(Part):
 
     files: Files | None = None
     """Files."""
-    network: Many[str] | None = None
+    network: Many[Line] | None = None
     """Hosts, as `host:port`; an empty list means none."""
     commands: Commands | None = None
     """Commands."""
@@ -335,7 +353,7 @@ class ToolCall(Part):
 class ModelCall(Part):
     """One call of a language model."""
 
-    model: Annotated[str, Field(min_length=1)]
+    model: Annotated[Line, Field(min_length=1)]
     """A tier (`weak`, `default`, `strong`) or `provider:model`."""
     prompt: Text
     """What to ask; may hold `${…}`."""
@@ -394,7 +412,7 @@ class Criterion(Part):
     """An agent that judges the output."""
     with_: Annotated[JsonObject, Field(alias="with")] = {}
     """Arguments for the judging tool or agent."""
-    title: str = ""
+    title: Line = ""
     """What is judged, for people."""
 
     @model_validator(mode="before")
@@ -463,7 +481,7 @@ Join = Annotated[
     Discriminator(
         _join_of,
         custom_error_type="join",
-        custom_error_message="a join is all, any, settled, {{quorum: n}} or {{tolerate: n}}",
+        custom_error_message="a join is all, any, settled, {quorum: n} or {tolerate: n}",
     ),
 ]
 """When a graph of steps is over: `all`, `any`, `settled`, `{quorum: n}` or `{tolerate: n}`."""
@@ -490,4 +508,13 @@ class Wait(Part):
             raise PydanticCustomError("wait", "a wait has a time (for, until), a signal, or both")
         if self.for_ is not None and self.until is not None:
             raise PydanticCustomError("wait", "a wait has `for` or `until`, not both")
+        if self.until is not None and "${" not in self.until and not _is_moment(self.until):
+            raise PydanticCustomError("wait", "`until` is a moment with its zone, as in 2026-11-15T09:00:00+01:00")
         return self
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False

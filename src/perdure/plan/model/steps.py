@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Discriminator,
     Field,
     Tag,
@@ -30,6 +31,7 @@ from perdure.plan.model.parts import (
     Json,
     JsonObject,
     JsonSchema,
+    Line,
     Many,
     ModelCall,
     Name,
@@ -42,6 +44,7 @@ from perdure.plan.model.parts import (
     Text,
     ToolCall,
     Wait,
+    Whole,
     Word,
 )
 from perdure.plan.raw import Raw, is_list, is_mapping
@@ -107,18 +110,24 @@ def _text_or_other(value: Raw) -> str:
     return "text" if isinstance(value, str) else "other"
 
 
+def _just_true(value: Raw) -> Raw:
+    """1 equals true in Python, but is not true."""
+    if value is not True:
+        raise PydanticCustomError("just_true", "Input should be true")
+    return value
+
+
 def _list_or_text(value: Raw) -> Raw:
     if not is_list(value) and not (isinstance(value, str) and "${" in value):
-        raise PydanticCustomError("items", "Input should be a list, or ${{…}} that gives one")
+        raise PydanticCustomError("items", "Input should be a list, or ${…} that gives one")
     return value
 
 
 ExpressionOrCall = Annotated[
     Annotated[Expression, Tag("text")] | Annotated[Call, Tag("other")], Discriminator(_text_or_other)
 ]
-TextOrTrue = Annotated[
-    Annotated[Text, Tag("text")] | Annotated[Literal[True], Tag("other")], Discriminator(_text_or_other)
-]
+JustTrue = Annotated[Literal[True], BeforeValidator(_just_true)]
+TextOrTrue = Annotated[Annotated[Text, Tag("text")] | Annotated[JustTrue, Tag("other")], Discriminator(_text_or_other)]
 PlanOrName = Annotated["Annotated[Name, Tag('text')] | Annotated[Plan, Tag('other')]", Discriminator(_text_or_other)]
 
 # ------------------------------------------------------------------------------- what steps share
@@ -129,7 +138,7 @@ class AnyStep(Part):
 
     id: Id
     """The step's name, unique in the document."""
-    title: str = ""
+    title: Line = ""
     """A line for people."""
     needs: Many[Id] = ()
     """In a graph: the siblings that must be over before this step is looked at."""
@@ -159,7 +168,7 @@ class Working(Leading):
     """Must hold after it ended with success."""
     accept: Many[Criterion] = ()
     """What its output must fulfil; not met is the failure `unmet`."""
-    effects: Many[str] = ()
+    effects: Many[Line] = ()
     """What it changes in the world: `reads`, `writes`, `network`, `irreversible`, `costs`, or facts for planners."""
     undo: Call | None = None
     """How its effect is taken back."""
@@ -167,7 +176,7 @@ class Working(Leading):
     """The most it may spend."""
     policy: Policy | None = None
     """What it may touch; can only narrow what is around it."""
-    priority: int = 0
+    priority: Whole = 0
     """Among steps that could start, higher goes first."""
     context: Context | None = None
     """Which earlier results it is shown."""
@@ -187,7 +196,7 @@ class Working(Leading):
     """Criteria that will do instead of `accept`."""
     recovery: Recovery = {}
     """What to try when it fails, by kind of failure."""
-    seed: int | None = None
+    seed: Whole | None = None
     """Fixes its random numbers."""
 
 
@@ -268,7 +277,7 @@ class AskStep(Working):
     """How long the answer may take; then `default`, or else the exit `expired`."""
     default: Json = None
     """The answer when nobody answers in time."""
-    to: Many[str] = ()
+    to: Many[Line] = ()
     """Who may answer; left out: anybody."""
 
     @model_validator(mode="before")
@@ -294,7 +303,7 @@ class CheckpointStep(Leading):
 
     kind: Literal["checkpoint"] = "checkpoint"
     """Always `checkpoint`."""
-    checkpoint: Literal[True] = True
+    checkpoint: JustTrue = True
     """Always `true`."""
 
 

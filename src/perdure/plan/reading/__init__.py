@@ -65,13 +65,11 @@ def read_file(path: FilePath, limits: Limits = DEFAULT_LIMITS, toolbox: Toolbox 
     """Read a YAML or JSON file."""
     name = str(path)
     try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= limits.bytes else b""
-    except OSError as error:
-        message = f"cannot read {name}: {error.strerror or error}"
+        with path.open("rb") as file:
+            data = file.read(limits.bytes + 1)  # never more: a device has no end
+    except (OSError, ValueError) as error:
+        message = f"cannot read {name}: {getattr(error, 'strerror', None) or error}"
         return Reading(None, [Problem("PRD1001", message, help="check the name and the permissions", file=name)])
-    if size > limits.bytes:
-        return Reading(None, [_too_many_bytes(size, limits, name)])
     return read_bytes(data, name, _format_of(path), limits, toolbox)
 
 
@@ -79,6 +77,8 @@ def read_bytes(
     data: bytes, name: str, kind: Format | None, limits: Limits = DEFAULT_LIMITS, toolbox: Toolbox | None = None
 ) -> Reading:
     """Read UTF-8 bytes."""
+    if len(data) > limits.bytes:
+        return Reading(None, [_too_large(limits, name)])
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -98,8 +98,8 @@ def read_text(
 ) -> Reading:
     """Read a YAML or JSON text."""
     if len(text) > limits.bytes:
-        return Reading(None, [_too_many_bytes(len(text), limits, name)])
-    source = Source(name, text, kind or ("json" if text.lstrip()[:1] in ("{", "[") and _is_json(text) else "yaml"))
+        return Reading(None, [_too_large(limits, name)])
+    source = Source(name, text, kind or _told_format(text, limits))
     try:
         raw, problems = (read_json if source.format == "json" else read_yaml)(text, limits)
     except Unreadable as stop:
@@ -131,7 +131,7 @@ def _is_deeper(raw: Raw, most: int) -> bool:
     """Whether lists and mappings are nested deeper than this; found without following them down."""
     level = [raw]
     for _ in range(most + 1):
-        level = [inner for item in level for inner in _inside(item)]
+        level = list({id(inner): inner for item in level for inner in _inside(item)}.values())  # shared parts once
         if not level:
             return False
     return True
@@ -156,6 +156,10 @@ def _read(raw: Raw, source: Source, limits: Limits, toolbox: Toolbox | None) -> 
             checked = [_in_document(problem, translation.document) for problem in check(plan, toolbox)]
             news = [each for each in checked if found.is_news(each) and _is_news(each, problems)]
             problems += [_placed(each, translation) for each in news]
+        elif not problems:
+            problems.append(
+                Problem("PRD1103", "this cannot be read as a plan", (), "write `steps` as a list of mappings")
+            )
     return Reading(plan, _located(first_of(problems), source, limits, raw), translation.dialect)
 
 
@@ -221,12 +225,15 @@ def _unlisted(path: Path) -> Path:
     return path[1:] if path[:1] == ("steps",) else path
 
 
-def _is_json(text: str) -> bool:
+def _told_format(text: str, limits: Limits) -> Format:
+    """What begins like JSON and can be read as JSON is JSON; all else is YAML."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return "yaml"
     try:
-        read_json(text, DEFAULT_LIMITS)
+        read_json(text, limits)
     except Unreadable as stop:
-        return stop.problem.code != "PRD1003"
-    return True
+        return "yaml" if stop.problem.code == "PRD1003" else "json"
+    return "json"
 
 
 def _format_of(path: FilePath) -> Format | None:
@@ -234,6 +241,6 @@ def _format_of(path: FilePath) -> Format | None:
     return formats.get(path.suffix.lower())
 
 
-def _too_many_bytes(size: int, limits: Limits, name: str) -> Problem:
-    message = f"the document has {size:,} bytes; the limit is {limits.bytes:,}"
+def _too_large(limits: Limits, name: str) -> Problem:
+    message = f"the document has more than {limits.bytes:,} bytes"
     return Problem("PRD1004", message, help="keep large data in files of its own, or raise the limit", file=name)

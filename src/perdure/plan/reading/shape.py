@@ -4,6 +4,7 @@ A broken field is noted and left out, a broken step is noted and replaced by a h
 goes on, so that one typo does not hide the next.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, cast
@@ -15,23 +16,29 @@ from perdure.plan.flow import STANDARD_EXITS
 from perdure.plan.limits import Limits
 from perdure.plan.model.document import Plan
 from perdure.plan.model.steps import GROUP_KEYS, STEP_TYPES, kinds_in
-from perdure.plan.problems import Path, Problem, did_you_mean
+from perdure.plan.problems import MOST, Path, Problem, did_you_mean
 from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.plan.reading.places import at, path_of, step_path
 from perdure.plan.reading.wording import kind_hint, problem_of, short
 
+LEADING_WORD: Final = re.compile(r"[A-Za-z0-9_]*")
 ROUNDS: Final = 6
 """Leaving out one thing can show another; more rounds than this never were needed."""
 
 FOLLOW_ON: Final = {
-    "id": ("PRD1202", "PRD1209", "PRD1301", "PRD1305"),
-    "inputs": ("PRD1205",),
     "checkpoints": ("PRD1406",),
-    "max_visits": ("PRD1309",),
-    "verdicts": ("PRD1310",),
     "choices": ("PRD1308",),
+    "deadline": ("PRD1411",),
+    "form": ("PRD1411",),
+    "id": ("PRD1209",),
+    "inputs": ("PRD1205", "PRD1413"),
+    "map": ("PRD1208",),
+    "max_visits": ("PRD1309",),
     "needs": ("PRD1204",),
     "on": ("PRD1308", "PRD1309"),
+    "verdicts": ("PRD1310",),
+    "wait": ("PRD1310",),
+    "with": ("PRD1205", "PRD1413"),
 }
 """What a check would say only because a broken field was left out."""
 
@@ -44,12 +51,20 @@ class Shape:
     problems: list[Problem] = field(default_factory=list[Problem])
     holes: set[Path] = field(default_factory=set[Path])
     """Steps that stand for broken ones; what is said about them later is no news."""
-    no_news: set[str] = field(default_factory=set[str])
-    """Codes that would only follow from what was left out."""
+    removed: set[Path] = field(default_factory=set[Path])
+    """Values that were taken out; that they are missing now is no news either."""
+    no_news: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """Codes that would only follow from what was left out, and what their message holds then."""
+
+    def say(self, problem: Problem) -> None:
+        """Note a problem, once."""
+        if len(self.problems) <= MOST:
+            self.problems.append(problem)
 
     def is_news(self, problem: Problem) -> bool:
         """Whether a problem found by a check says something that was not said yet."""
-        return problem.code not in self.no_news and not self.in_hole(problem.path)
+        follows = any(problem.code == code and text in problem.message for code, text in self.no_news)
+        return not follows and not self.in_hole(problem.path)
 
     def in_hole(self, path: Path) -> bool:
         """Whether a place is inside a step that was replaced."""
@@ -127,7 +142,7 @@ def _look_at_steps(document: Raw, result: Shape) -> None:
         _look_at_needs(steps, path, document, result)
         for position, step in enumerate(steps):
             if problem := _kind_problem(step, (*path, position)):
-                result.problems.append(problem)
+                result.say(problem)
                 _cut(steps, position, (*path, position), result)
 
 
@@ -194,7 +209,7 @@ def _look_at_needs(steps: list[Raw], path: Path, document: Raw, result: Shape) -
         if is_mapping(step) and "needs" not in step:
             hint = "write `needs: []` if it needs nothing, or give the group `mode: graph`"
             message = f'"{step.get("id", position)}" does not say what it needs, though its siblings do'
-            result.problems.append(Problem("PRD1303", message, (*path, position), hint))
+            result.say(Problem("PRD1303", message, (*path, position), hint))
 
 
 # ------------------------------------------------------------------------------- what the models refuse
@@ -205,9 +220,10 @@ def _leave_out(document: Raw, errors: list[ErrorDetails], result: Shape) -> bool
     placed = [(each, path_of(each["loc"], document)) for each in errors]
     placed = [(each, path) for each, path in placed if not _only_emptied(each, path, placed)]
     for each, path in placed:
-        if not each["type"].startswith("union_tag") and not result.in_hole(path):  # else it was told of already
-            result.problems.append(problem_of(each, path, document))
-            result.no_news.update(_follow_on(path))
+        told = each["type"].startswith("union_tag") or path in result.removed or result.in_hole(path)
+        if not told:
+            result.say(problem_of(each, path, document))
+            result.no_news.update(_follow_on(path, document))
     return sum(_remove(document, path, result) for _, path in placed) > 0
 
 
@@ -216,19 +232,24 @@ def _only_emptied(error: ErrorDetails, path: Path, placed: list[tuple[ErrorDetai
     return error["type"] == "too_short" and any(other[: len(path)] == path for _, other in placed if other != path)
 
 
-def _follow_on(path: Path) -> Iterator[str]:
+def _follow_on(path: Path, document: Raw) -> Iterator[tuple[str, str]]:
     step = step_path(path) or ()
-    yield from FOLLOW_ON.get(str(path[len(step)]) if len(path) > len(step) else "id", ())
+    name = str(path[len(step)]) if len(path) > len(step) else "id"
+    yield from ((code, "") for code in FOLLOW_ON.get(name, ()))
+    broken = at(document, path) if name == "id" else None
+    if isinstance(broken, str):  # `steps.fetch-it` reads as `steps.fetch` minus `it`
+        yield "PRD1202", f'"{LEADING_WORD.match(broken)[0]}"'  # pyright: ignore[reportOptionalSubscript]  it matches anything
 
 
 def _remove(document: Raw, path: Path, result: Shape) -> bool:
     """Take out the value at a path; where it was missing, or is gone already, cut a hole in the step."""
     around = path[:-1]
     holder = at(document, around)
+    step = step_path(path)
+    result.removed.update(path[:length] for length in range(len(step or ()) + 1, len(path) + 1))
     if isinstance(holder, dict) and path[-1] in holder and path[-1] != "id" and not _holds_steps(path, document):
         del holder[path[-1]]
         return True
-    step = step_path(path)
     if step and is_list(steps := at(document, step[:-1])):
         return _cut(cast("list[Raw]", steps), int(step[-1]), step, result, keep=path == (*step, "id"))
     return False
@@ -251,6 +272,7 @@ def _cut(steps: list[Raw], position: int, path: Path, result: Shape, *, keep: bo
         return not usable
     steps[position] = {"id": fresh, **_kept(old)}
     result.holes.add(path)
+    result.no_news.update({("PRD1407", f'"{fresh}"'), ("PRD1408", f'"{fresh}"')})  # it may have been a checkpoint
     return True
 
 
