@@ -108,6 +108,11 @@ def test_as_json_is_plain_data():
 # ------------------------------------------------------------------------------- for people
 
 
+def test_a_jump_back_that_never_returns_is_no_loop():
+    found = measured(tool("a", on={"failure": "c"}), tool("b", on={"success": "done"}), tool("c", on={"success": "b"}))
+    assert (found.loops, found.path) == (0, ("a", "c", "b"))
+
+
 def test_the_sentence():
     found = measured(
         tool("fetch", estimate={"seconds": 10, "usd": 0.1}),
@@ -161,6 +166,16 @@ def written(rng, ids, depth):
     }
 
 
+def reached(start, after):
+    """Everything that can follow, the start included."""
+    seen, left = {start}, [start]
+    while left:
+        fresh = after[left.pop()] - seen
+        seen |= fresh
+        left += fresh
+    return seen
+
+
 def ways(group):
     """Every way through a group, as lists of positions."""
     steps = group["steps"]
@@ -173,7 +188,11 @@ def ways(group):
             continue
         for target in {"success": "next", **step["on"]}.values():
             to = number + 1 if target == "next" else place.get(target, -1)
-            after[number] |= {to} if number < to < len(steps) else set()
+            after[number] |= {to} if 0 <= to < len(steps) else set()
+    after = {
+        number: {to for to in found if to > number or number not in reached(to, after)}
+        for number, found in after.items()
+    }
     starts = [0] if group["mode"] == "serial" else range(len(steps))
     stack = [[start] for start in starts]
     while stack:

@@ -186,9 +186,30 @@ def test_labels_that_are_no_ids_are_renamed_and_said():
     reading = read_data(
         [{"label": "gen-core", "agent_key": "x", "on_fail": "gen-core"}, {"label": "next", "agent_key": "x"}]
     )
-    assert [step.id for step in reading.plan.steps] == ["gen_core", "next_"]
+    assert [step.id for step in reading.plan.steps] == ["gen_core", "next_2"]
     assert reading.plan.steps[0].on == {"failure": "gen_core"}
     assert sum("became the id" in problem.message for problem in reading.problems) == 2
+
+
+def test_a_label_that_is_an_id_keeps_it():
+    reading = read_data(
+        [{"label": "a-b", "agent_key": "x"}, {"label": "a_b", "agent_key": "x"}, {"label": "a b", "agent_key": "x"}]
+    )
+    assert [step.id for step in reading.plan.steps] == ["a_b_2", "a_b", "a_b_3"]
+
+
+def test_dynamic_among_hundreds_wants_its_choices_named():
+    steps = [
+        {"label": "choose", "agent_key": "x", "on_success": "dynamic"},
+        *({"label": f"s{n}", "agent_key": "x"} for n in range(300)),
+    ]
+    [problem] = read_data(steps).errors
+    assert (problem.code, problem.help) == ("PRD1603", "declare `choices`")
+
+
+def test_children_that_are_no_list_are_refused():
+    with pytest.raises(PlanError, match="must be a list"):
+        Plan.from_steps([LabelStep("a", "b", steps="abc")])
 
 
 def test_a_jump_into_a_group_is_refused_in_its_place():

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from perdure.plan.model.parts import ID_PATTERN
 from perdure.plan.model.steps import KIND_KEYS, RESERVED_IDS, RESERVED_TARGETS
 from perdure.plan.problems import Path, Problem
 from perdure.plan.raw import Raw, is_list, is_mapping
@@ -25,6 +26,9 @@ FIELDS: Final = ("label", "agent_key", "on_success", "on_fail", "steps", "parall
 BLOCKS: Final = ("steps", "parallel", "parallel_steps")
 DYNAMIC: Final = "dynamic"
 DEFAULT_VISITS: Final = 10
+MOST_CHOICES: Final = 200
+"""Siblings that `dynamic` may mean without naming them."""
+ID: Final = re.compile(ID_PATTERN)
 SUPPLIED: Final[dict[str, dict[str, Raw]]] = {
     "complete": {"id": "complete", "title": "The end", "done": True},
     "manual_intervention": {
@@ -101,32 +105,38 @@ class _Translator:
     bounded: set[str] = field(default_factory=set[str])
     undefined: dict[str, Path] = field(default_factory=dict[str, Path])
     supplied: set[str] = field(default_factory=set[str])
+    taken: set[str] = field(default_factory=set[str])
+    numbers: dict[str, int] = field(default_factory=dict[str, int])
 
     # ------------------------------------------------------------ names
 
     def learn(self, steps: Raw) -> None:
-        taken: set[str] = set()
+        """Give every label an id: itself where it can be one, and a name like it where not."""
+        found: dict[str, Path] = {}
         for step, path in _all_steps(steps, self.prefix):
             label = step.get("label", step.get("id"))
-            if isinstance(label, str) and label not in self.places:
-                self.places[label] = _Place(self._id_for(label, taken, path), _lists_in(path), _last_index(path), path)
+            if isinstance(label, str):
+                found.setdefault(label, path)
+        self.taken = {label for label in found if ID.fullmatch(label) and label not in RESERVED_IDS}
+        for label, path in found.items():
+            own = label if label in self.taken else self._renamed(label, path)
+            self.places[label] = _Place(own, _lists_in(path), _last_index(path), path)
 
-    def _id_for(self, label: str, taken: set[str], path: Path) -> str:
+    def _renamed(self, label: str, path: Path) -> str:
         wanted = re.sub(r"[^A-Za-z0-9_]", "_", label) or "_"
-        wanted = f"_{wanted}" if wanted[0].isdigit() else wanted
-        wanted = f"{wanted}_" if wanted in RESERVED_IDS else wanted
-        while wanted in taken:
-            wanted += "_"
-        taken.add(wanted)
-        if wanted != label:
-            self.assume(path, f'the label "{label}" became the id "{wanted}", because ids are letters, digits and _')
+        wanted = self.fresh(f"_{wanted}" if wanted[0].isdigit() else wanted)
+        why = "it means something else" if label in RESERVED_IDS else "ids are letters, digits and _"
+        self.assume(path, f'the label "{label}" became the id "{wanted}", because {why}')
         return wanted
 
     def fresh(self, wanted: str) -> str:
-        known = {place.id for place in self.places.values()}
-        while wanted in known:
-            wanted += "_"
-        return wanted
+        """An id like this one that nobody has."""
+        found, number = wanted, 1
+        while found in self.taken or found in RESERVED_IDS:
+            number = self.numbers[wanted] = self.numbers.get(wanted, 1) + 1
+            found = f"{wanted}_{number}"
+        self.taken.add(found)
+        return found
 
     # ------------------------------------------------------------ steps
 
@@ -137,6 +147,9 @@ class _Translator:
         if not is_mapping(raw):
             return raw
         step = {key: value for key, value in raw.items() if key not in (*LABEL_WORDS, "id", "steps")}
+        for key in ("steps", "parallel_steps"):
+            if raw.get(key) is not None and not is_list(raw[key]):
+                self._refuse((*path, key), f"`{key}` must be a list of steps", "put the steps into a list")
         label = self._label(raw, path)
         if label is not None:
             step["id"] = self.places[label].id if label in self.places else label
@@ -255,6 +268,10 @@ class _Translator:
         siblings = [
             label for label, place in self.places.items() if place.lists[-1] == path[:-1] and place.path != path
         ]
+        if len(siblings) > MOST_CHOICES:
+            hint = "declare `choices`"
+            self._refuse((*path, "on_success"), f"`dynamic` would mean {len(siblings):,} siblings", hint)
+            siblings = siblings[:1]
         self.assume((*path, "on_success"), "`dynamic` without choices: any sibling label may be chosen")
         return [self._target(sibling, path, (*path, "on_success")) for sibling in siblings]
 

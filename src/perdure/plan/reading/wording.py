@@ -1,6 +1,8 @@
 """Wording: what the models refuse, said in our words, with what to write instead."""
 
+import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final
 
 from pydantic import BaseModel
@@ -11,6 +13,7 @@ from perdure.plan.model.document import FORMAT, Plan
 from perdure.plan.model.steps import GROUP_KEYS, KIND_KEYS, STEP_TYPES, kind_of
 from perdure.plan.problems import Path, Problem, did_you_mean, written
 from perdure.plan.raw import Raw, is_list, is_mapping
+from perdure.plan.reading.labels import LABEL_WORDS
 from perdure.plan.reading.places import at, step_path
 
 RECORDS: Final[dict[str, type[BaseModel]]] = {
@@ -30,6 +33,7 @@ CALL_TYPES: Final[dict[str, type[BaseModel]]] = {
     "model": parts.ModelCall,
     "agent": parts.AgentCall,
 }
+QUOTED: Final = re.compile(r"'([^']+)'")
 SAYINGS: Final = {
     "string_type": "must be a text",
     "int_type": "must be a whole number",
@@ -47,7 +51,26 @@ def problem_of(error: ErrorDetails, path: Path, document: Raw) -> Problem:
     special = _SPECIAL.get(error["type"])
     if found := special(error, path, document) if special else _by_place(error, path):
         return found
-    return Problem("PRD1103", f"`{_name_at(path)}` {_saying(error)}", _without_key(path), _field_hint(path, document))
+    hint = _value_hint(error, path) or _field_hint(path, document)
+    return Problem("PRD1103", f"`{_name_at(path)}` {_saying(error)}", _without_key(path), hint)
+
+
+def _value_hint(error: ErrorDetails, path: Path) -> str:
+    """What to write instead of this very value, where that can be told."""
+    given = error["input"]
+    match error["type"]:
+        case "tuple_type" if isinstance(given, (str, int, float)):
+            return f"write [{given}]"
+        case "model_type" if path[-1:] == ("retry",) and isinstance(given, int):
+            return f"write {{attempts: {given}}}"
+        case "literal_error":
+            return did_you_mean(str(given), QUOTED.findall(error["msg"]))
+        case "string_pattern_mismatch" if path[-1:] == ("tool",):
+            return f"write domain.tool, as in web.{given}" if str(given).isidentifier() else "write domain.tool"
+        case "string_pattern_mismatch":
+            return "a name is letters, digits and _ . - without spaces, and cannot be computed"
+        case _:
+            return ""
 
 
 def _by_place(error: ErrorDetails, path: Path) -> Problem | None:
@@ -109,6 +132,7 @@ def _name_at(path: Path) -> str:
     return written(path[names[-1] :]) if names else "the plan"
 
 
+@cache
 def names_of(model: type[BaseModel]) -> list[str]:
     """The fields of a model, by the words people write."""
     return [info.alias or name for name, info in model.model_fields.items()]
@@ -140,6 +164,9 @@ def _unknown_field(_: ErrorDetails, path: Path, document: Raw) -> Problem:
         return Problem(
             "PRD1101", f"`{name}` means nothing on a {kind} step", path, f"it belongs to: {', '.join(owners)}"
         )
+    if name in LABEL_WORDS:
+        hint = "the label dialect is read in the steps of a whole document: here write `id`, `agent` and `on`"
+        return Problem("PRD1101", f"there is no field `{name}` here", path, hint)
     hint = did_you_mean(name, names_of(model) if model else ())
     return Problem(
         "PRD1101", f"there is no field `{name}` here", path, hint or "leave it out; free data goes into `meta`"
@@ -157,7 +184,9 @@ def _field_hint(path: Path, document: Raw) -> str:
 
 def _id_hint(value: Raw) -> str:
     slug = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in str(value)[:60])
-    slug = f"_{slug}" if not slug or slug[0].isdigit() else slug
+    if not slug.strip("_"):
+        return "names are letters (a to z), digits and _, as in step_1"
+    slug = f"_{slug}" if slug[0].isdigit() else slug
     return f'names are letters, digits and _, and do not begin with a digit: write "{slug}"'
 
 
