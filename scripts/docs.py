@@ -4,11 +4,12 @@ A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`. E
 docs is written by hand.
 """
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from click.testing import CliRunner
 
@@ -19,6 +20,8 @@ from perdure.plan.drawing.svg import svg
 from perdure.plan.model import parts
 from perdure.plan.model.steps import STEP_TYPES, AnyStep, Grouping, Leading, Working
 
+MANY: Final = 5
+"""A union of more members than this is the union of all steps."""
 ROOT: Final = Path(__file__).parent.parent
 PART: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECORDS: Final = (
@@ -52,16 +55,39 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def _type(info: dict[str, Any]) -> str:
+    """What may be written, in a few words, from the JSON Schema of a field."""
+    if "anyOf" in info:
+        return " or ".join(dict.fromkeys(_type(each) for each in info["anyOf"] if each.get("type") != "null"))
+    if "enum" in info or "const" in info:
+        return " or ".join(f"`{json.dumps(each).strip(chr(34))}`" for each in info.get("enum", [info.get("const")]))
+    if "$ref" in info:
+        return str(info["$ref"]).rsplit("/", 1)[-1]
+    if "oneOf" in info:
+        return "step" if len(info["oneOf"]) > MANY else " or ".join(_type(each) for each in info["oneOf"])
+    kind = info.get("type", "any value")
+    if kind == "array":
+        return f"list of {_type(info.get('items', {}))}"
+    return " or ".join(kind) if isinstance(kind, list) else {"object": "mapping", "string": "text"}.get(kind, kind)
+
+
 def _rows(model: type, skip: frozenset[str] = frozenset()) -> Iterator[str]:
-    yield "| field | default | meaning |\n|---|---|---|\n"
+    yield "| field | type | default | meaning |\n|---|---|---|---|\n"
+    schema = model.model_json_schema(by_alias=True, ref_template="{model}")  # type: ignore[attr-defined]
+    here = schema["$defs"][model.__name__] if "properties" not in schema else schema
     for name, info in model.model_fields.items():  # type: ignore[attr-defined]
         written = info.alias or name
         if written in skip:
             continue
         default = (
-            "required" if info.is_required() else "" if info.default in (None, (), {}, "") else f"`{info.default}`"
+            "required"
+            if info.is_required()
+            else ""
+            if info.default in (None, (), {}, "")
+            else f"`{json.dumps(info.default, default=str)}`".replace('"', "")
         )
-        yield f"| `{written}` | {default} | {_cell(info.description or '')} |\n"
+        kind = _cell(_type(here["properties"][written]))
+        yield f"| `{written}` | {kind} | {default} | {_cell(info.description or '')} |\n"
 
 
 def _names(model: type) -> frozenset[str]:
@@ -83,9 +109,7 @@ def fields() -> Iterator[str]:
         yield from _rows(model, seen)
         seen |= _names(model)
     for kind, model in STEP_TYPES.items():
-        groups = "Grouping" if issubclass(model, Grouping) else "Working" if issubclass(model, Working) else "Leading"
-        around = f" Also the fields of: {_sorts(model)}." if groups else ""
-        yield f"\n## `{kind}`\n\n{(model.__doc__ or '').strip()}{around}\n\n"
+        yield f"\n## `{kind}`\n\n{(model.__doc__ or '').strip()} Also the fields of: {_sorts(model)}.\n\n"
         yield from _rows(model, _shared(model) | {"kind"})
     for record in RECORDS:
         yield f"\n## {record.__name__}\n\n{(record.__doc__ or '').strip()}\n\n"

@@ -117,9 +117,13 @@ def test_check_against_a_toolbox(tmp_path):
     assert [line.split()[2] for line in done.stdout.splitlines()] == ["PRD1401:", "PRD1402:"]
     toolbox.write_text("{")
     done = perdure("check", "--toolbox", toolbox, PLANS / "linear.yaml")
-    assert done.returncode == 1
+    assert done.returncode == 6
     assert "PRD1412" in done.stderr
     assert "Traceback" not in done.stderr
+    assert perdure("check", "--toolbox", tmp_path / "nowhere", PLANS / "linear.yaml").returncode == 3
+    toolbox.write_text("[" * 100_000)
+    done = perdure("check", "--json", "--toolbox", toolbox, PLANS / "linear.yaml")
+    assert json.loads(done.stderr)["code"] == "PRD1412"
 
 
 @pytest.mark.parametrize(
@@ -197,6 +201,56 @@ def test_convert(tmp_path):
     as_json = json.loads(perdure("convert", "--json", new).stdout)
     assert as_json["steps"][0]["kind"] == "agent"
     assert perdure("convert", BROKEN).returncode == 6
+
+
+def shell(command, cwd, **env):
+    """A command in a shell of its own, with `perdure` standing for the program."""
+    words = command.replace("perdure ", f"{sys.executable} -m perdure ")
+    return subprocess.run(
+        ["/bin/bash", "-c", words], capture_output=True, check=False, cwd=cwd, env={**os.environ, **env}
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "perdure convert {plan} -o nowhere/x.yaml",
+        "perdure convert {plan} -o .",
+        "perdure draw {plan} > /dev/full",
+        "perdure check --json {plan} > /dev/full",
+        "perdure draw {plan} >&-",
+        "perdure check - <&-",
+        "perdure check /dev/zero",
+        "perdure check .",
+        "perdure draw {plan} | head -1",
+        "perdure explain $'\\e]0;x\\a'",
+    ],
+)
+def test_nothing_ends_in_a_traceback(command, tmp_path):
+    done = shell(command.format(plan=PLANS / "release.yaml"), tmp_path)
+    assert b"Traceback" not in done.stderr
+    assert b"\x1b" not in done.stderr + done.stdout
+
+
+def test_file_names_are_shown_not_sent(tmp_path):
+    (tmp_path / "bad\x1b]0;pwn\x07\n.yaml").write_text("steps: [{id: a, tool: x.y}]")
+    (tmp_path / os.fsdecode(b"nonutf\xff.yaml")).write_text("steps: [{id: a, tool: xy}]")
+    done = shell("perdure check *.yaml", tmp_path)
+    assert b"\x1b" not in done.stderr + done.stdout
+    document = json.loads(shell("perdure check --json *.yaml", tmp_path).stdout)
+    assert [plan["ok"] for plan in document["plans"]] == [True, False]
+
+
+def test_no_encoding_is_too_small(tmp_path):
+    (tmp_path / "uni.yaml").write_text("goal: 東京 ✓\nsteps: [{id: a, tool: x.y}]")
+    for command in ("perdure check --json uni.yaml", "perdure draw uni.yaml", "perdure convert uni.yaml"):
+        assert shell(command, tmp_path, PYTHONIOENCODING="ascii").returncode == 0
+
+
+def test_errors_are_data_when_data_is_asked_for():
+    done = perdure("diff", "--json", BROKEN, PLANS / "linear.yaml")
+    assert done.returncode == 6
+    assert json.loads(done.stderr)["problems"][0]["code"] == "PRD1101"
 
 
 def test_usage_errors_are_code_two_with_a_hint():

@@ -3,12 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from perdure.plan import Plan
 from perdure.plan.checks import check
 from perdure.plan.diff import diff
-from perdure.plan.edits import EDITS, EditError, revise
+from perdure.plan.edits import EditError, read_edits, revise
 from perdure.plan.index import Index
 
 
@@ -26,7 +25,7 @@ def base():
 
 
 def edits(*raw):
-    return EDITS.validate_python(list(raw))
+    return read_edits(raw)
 
 
 def ids(plan):
@@ -129,8 +128,23 @@ def test_removing_what_others_refer_to_is_refused():
     "raw", [{"insert": new()}, {"insert": new(), "after": "a", "into": "g"}, {"move": "a"}, {"remove": "a", "x": 1}]
 )
 def test_edits_are_checked_for_form(raw):
-    with pytest.raises(ValidationError):
-        edits(raw)
+    with pytest.raises(EditError) as refusal:
+        revise(base(), [raw])
+    assert [problem.code for problem in refusal.value.problems] == ["PRD1505"]
+
+
+def test_mistakes_in_a_new_step_are_told_as_in_a_plan():
+    raw = [{"insert": {"id": "a-b", "tol": "x"}, "after": "a"}, {"replace": "b", "step": {"id": "b", "tool": "xy"}}]
+    with pytest.raises(EditError) as refusal:
+        revise(base(), raw)
+    assert [(problem.code, problem.path) for problem in refusal.value.problems] == [
+        ("PRD1104", (0, "insert")),
+        ("PRD1103", (1, "step", "tool")),
+    ]
+
+
+def test_plain_data_will_do_as_an_edit():
+    assert ids(revise(base(), [{"remove": "g"}])) == "a p q m r".split()
 
 
 NAMES = st.sampled_from(["a", "g", "b", "c", "p", "q", "m", "r", "n0", "n1", "n2", "zz"])

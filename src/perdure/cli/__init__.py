@@ -1,6 +1,9 @@
 """The command line. Each command is a file of its own, loaded when it is called and not before."""
 
+import json
+import os
 import sys
+import traceback
 from importlib import import_module
 from typing import Any, Final
 
@@ -48,11 +51,34 @@ def cli(ctx: click.Context, **settings: Any) -> None:
 
 
 def main() -> None:
-    """Run the command line; errors of ours are said in a sentence, with their code."""
+    """Run the command line; what goes wrong is said in a sentence, and a traceback is shown only when asked for."""
+    _mend_streams()
     try:
         cli()
     except PerdureError as error:
-        if "--debug" in sys.argv:
-            raise
-        click.echo(f"error {error.code}: {error.message}" + (f"\n  help: {error.help}" if error.help else ""), err=True)
+        _say(error.code, error.message, error.help)
+        sys.exit(error.exit_code)
+    except (OSError, RecursionError) as error:
+        _say("PRD1001", f"cannot go on: {error}", "check the disk, the file and its permissions")
         sys.exit(1)
+
+
+def _mend_streams() -> None:
+    """A closed stream is an empty one, and a character that cannot be shown is shown as an escape."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  open for good
+        elif mode == "w" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _say(code: str, message: str, hint: str) -> None:
+    if "--debug" in sys.argv:
+        traceback.print_exc()
+    if "--json" in sys.argv:
+        click.echo(json.dumps({"code": code, "message": message, "help": hint}), err=True)
+        return
+    from perdure.plan.visible import visible  # noqa: PLC0415  only when something went wrong
+
+    click.echo(visible(f"error {code}: {message}") + (f"\n  help: {visible(hint)}" if hint else ""), err=True)

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import click
-from pydantic import ValidationError
 
 from perdure.cli.codes import INVALID_PLAN, NOT_FOUND
-from perdure.cli.printing import print_problems
+from perdure.cli.printing import STANDARD_STREAM, print_problems
 from perdure.errors import PerdureError
 from perdure.plan.limits import DEEPEST, Limits
 from perdure.plan.model.document import Plan
@@ -19,7 +18,6 @@ from perdure.plan.reading import Reading, read_bytes, read_file
 from perdure.plan.toolbox import Toolbox
 
 F = TypeVar("F", bound=Callable[..., Any])
-STANDARD_INPUT = "-"
 
 
 def limit_options(command: F) -> F:
@@ -44,21 +42,25 @@ def limits_from(settings: dict[str, int]) -> Limits:
 
 def read(name: str, limits: Limits, toolbox: Toolbox | None = None) -> Reading:
     """Read a plan from a file, or from standard input for `-`."""
-    if name == STANDARD_INPUT:
+    if name == STANDARD_STREAM:
         return read_bytes(sys.stdin.buffer.read(limits.bytes + 1), name_of(name), None, limits, toolbox)
     return read_file(Path(name), limits, toolbox)
 
 
 def name_of(name: str) -> str:
     """What a plan is called in messages."""
-    return "<stdin>" if name == STANDARD_INPUT else name
+    return "<stdin>" if name == STANDARD_STREAM else name
 
 
-def usable(name: str, limits: Limits) -> Plan:
+def usable(name: str, limits: Limits, *, as_json: bool = False) -> Plan:
     """The plan in a file; where it cannot be used, say why and leave."""
     reading = read(name, limits)
     if reading.plan is None or reading.errors:
-        print_problems(reading.errors, err=True)
+        if as_json:
+            found = [problem.as_json() for problem in reading.errors]
+            click.echo(json.dumps({"schema": "perdure.problems/1", "problems": found}), err=True)
+        else:
+            print_problems(reading.errors, err=True)
         leave(reading.errors)
     return reading.plan
 
@@ -75,12 +77,18 @@ def toolbox_from(path: Path | None) -> Toolbox | None:
         return None
     try:
         return Toolbox.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, ValidationError) as error:
-        first = str(error).splitlines()
-        raise ToolboxError(f"cannot read the toolbox {path}: {' '.join(first[:3])}") from error
+    except OSError as error:
+        raise ToolboxError(f"cannot read the toolbox {path}: {error.strerror}", NOT_FOUND) from error
+    except (ValueError, RecursionError) as error:
+        first = " ".join(str(error).splitlines()[:3])
+        raise ToolboxError(f"the toolbox {path} is none: {first}", INVALID_PLAN) from error
 
 
 class ToolboxError(PerdureError):
     """A toolbox file is not one."""
 
     code = "PRD1412"
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message, 'write {"tools": {"domain.tool": {}}, "agents": ["name"]}')
+        self.exit_code = exit_code

@@ -10,6 +10,7 @@ from perdure.cli.codes import INVALID_PLAN
 from perdure.cli.printing import print_json, print_problems
 from perdure.plan.measures import measure, sentence
 from perdure.plan.reading import Reading
+from perdure.plan.visible import visible
 
 
 @click.command()
@@ -49,9 +50,9 @@ def _report(name: str, reading: Reading) -> None:
     print_problems(reading.problems)
     if reading.plan is None or reading.errors:
         count = len(reading.errors)
-        click.echo(f"{name}: {count} problem{'s' if count != 1 else ''}", err=True)
+        click.echo(visible(f"{name}: {count} problem{'s' if count != 1 else ''}"), err=True)
     else:
-        click.echo(f"{name}: ok: {sentence(measure(reading.plan))}", err=True)
+        click.echo(visible(f"{name}: ok: {sentence(measure(reading.plan))}"), err=True)
 
 
 def _as_json(name: str, reading: Reading) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def diff(before: str, after: str, as_json: bool, **settings: Any) -> None:
     A step is known by its id: + added, - removed, ~ changed, > moved.
     """
     limits = limits_from(settings)
-    old, new = usable(before, limits), usable(after, limits)
+    old, new = usable(before, limits, as_json=as_json), usable(after, limits, as_json=as_json)
     found = compare(old, new)
     if as_json:
         print_json({"schema": "perdure.diff/1", "before": old.hash, "after": new.hash, **found.as_json()})

@@ -1,13 +1,12 @@
 """`perdure draw`: a plan as a tree, as Mermaid, or as a picture."""
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from perdure.cli.arguments import limit_options, limits_from, usable
-from perdure.cli.printing import console
+from perdure.cli.printing import console, write_output
 from perdure.plan.model.document import Plan
 
 
@@ -27,11 +26,11 @@ def draw(plan: str, mermaid: bool, svg: str | None, html: str | None, **settings
     if svg:
         from perdure.plan.drawing.svg import svg as draw_svg  # noqa: PLC0415  only the form asked for
 
-        _write(svg, draw_svg(found))
+        write_output(svg, draw_svg(found))
     if html:
         from perdure.plan.drawing.page import html as draw_page  # noqa: PLC0415  only the form asked for
 
-        _write(html, draw_page(found))
+        write_output(html, draw_page(found))
     if not (mermaid or svg or html):
         _print_tree(found)
 
@@ -45,14 +44,3 @@ def _print_tree(plan: Plan) -> None:
     else:
         click.echo(plain_tree(plan).rstrip())
     click.echo(f"\n{sentence(measure(plan))}")
-
-
-def _write(name: str, text: str) -> None:
-    if name == "-":
-        click.echo(text)
-        return
-    try:
-        Path(name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise click.UsageError(f"cannot write {name}: {error.strerror}") from error
-    click.echo(f"wrote {name}", err=True)

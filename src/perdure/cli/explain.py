@@ -7,6 +7,7 @@ import click
 from perdure.cli.codes import NOT_FOUND
 from perdure.cli.printing import console
 from perdure.errors import codes, page, title
+from perdure.plan.visible import visible
 
 
 @click.command()
@@ -20,7 +21,7 @@ def explain(ctx: click.Context, code: str | None) -> None:
         return
     found = page(code.upper())
     if found is None:
-        click.echo(f"there is no code {code}; `perdure explain` lists them all", err=True)
+        click.echo(visible(f"there is no code {code}; `perdure explain` lists them all"), err=True)
         ctx.exit(NOT_FOUND)
     elif sys.stdout.isatty():
         from rich.markdown import Markdown  # noqa: PLC0415  only when something is drawn

@@ -3,7 +3,8 @@
 import json
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,10 +14,25 @@ from perdure.plan.visible import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
+STANDARD_STREAM: Final = "-"
+"""In the place of a file name: standard input or output."""
+
 
 def print_json(data: Any) -> None:
-    """One document on standard output."""
-    click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    """One document on standard output, in ASCII, so that no terminal and no file name can spoil it."""
+    click.echo(json.dumps(data, indent=2))
+
+
+def write_output(name: str, text: str) -> None:
+    """Write to a file, or to standard output for `-`."""
+    if name == STANDARD_STREAM:
+        click.echo(text, nl=not text.endswith("\n"))
+        return
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"cannot write {visible(name)}: {getattr(error, 'strerror', None) or error}") from error
+    click.echo(f"wrote {visible(name)}", err=True)
 
 
 def console(*, err: bool = False) -> "Console":

@@ -14,6 +14,8 @@ class PerdureError(Exception):
     """Anything a caller may want to handle: a stable code, a sentence, and what to do about it."""
 
     code: ClassVar[str] = "PRD0000"
+    exit_code: int = 1
+    """What a command that fails with it ends with."""
 
     def __init__(self, message: str, help: str = "") -> None:  # noqa: A002  the word users read
         super().__init__(message)

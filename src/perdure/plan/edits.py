@@ -1,9 +1,10 @@
 """Edits: insert, replace and remove steps. Taken whole or refused whole, with sentences to repair from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, ClassVar, Final
 
-from pydantic import Discriminator, Tag, TypeAdapter, model_validator
+from pydantic import Discriminator, Tag, TypeAdapter, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from perdure.plan.checks import check
@@ -14,6 +15,7 @@ from perdure.plan.model.parts import Id, Part
 from perdure.plan.model.steps import AnyStep, GroupStep, MapStep, Step, SubplanStep
 from perdure.plan.problems import PlanError, Problem, did_you_mean, errors_in
 from perdure.plan.raw import Raw, is_mapping
+from perdure.plan.reading.shape import shape
 from perdure.plan.toolbox import Toolbox
 
 ROOT: Final = ""
@@ -63,7 +65,7 @@ Edit = Annotated[
     Annotated[Insert, Tag("insert")] | Annotated[Replace, Tag("replace")] | Annotated[Remove, Tag("remove")],
     Discriminator(_edit_of, custom_error_type="edit", custom_error_message="an edit is insert, replace or remove"),
 ]
-EDITS: Final[TypeAdapter[list[Edit]]] = TypeAdapter(list[Edit])
+EDIT: Final[TypeAdapter[Insert | Replace | Remove]] = TypeAdapter(Edit)
 
 
 class EditError(PlanError):
@@ -72,9 +74,33 @@ class EditError(PlanError):
     code: ClassVar[str] = "PRD1500"
 
 
+def read_edits(edits: Sequence[Raw]) -> list[Insert | Replace | Remove]:
+    """Edits from plain data, as a model writes them; raise `EditError` with every problem in them."""
+    problems: list[Problem] = []
+    found: list[Insert | Replace | Remove] = []
+    for number, edit in enumerate(edits):
+        try:
+            found.append(EDIT.validate_python(edit))
+        except ValidationError as error:
+            problems += _problems_in(edit, number, error)
+    if problems:
+        raise EditError(problems)
+    return found
+
+
+def _problems_in(edit: Raw, number: int, error: ValidationError) -> list[Problem]:
+    step = next((key for key in ("insert", "step") if is_mapping(edit) and is_mapping(edit.get(key))), None)
+    inside = shape({"steps": [edit[step]]}, Limits()).problems if step else []
+    if inside:
+        return [replace(problem, path=(number, str(step), *problem.path[2:])) for problem in inside]
+    message = error.errors(include_url=False)[0]["msg"]
+    hint = "write {insert: STEP, after | before | into: ID}, {replace: ID, step: STEP} or {remove: ID}"
+    return [Problem("PRD1505", f"this is no edit: {message}", (number,), hint)]
+
+
 def revise(
     plan: Plan,
-    edits: Sequence[Insert | Replace | Remove],
+    edits: Sequence[Insert | Replace | Remove | Mapping[str, Raw]],
     base: str | None = None,
     toolbox: Toolbox | None = None,
     limits: Limits | None = None,
@@ -84,7 +110,7 @@ def revise(
         hint = "read the plan again and make the edits anew"
         raise EditError([Problem("PRD1501", "the plan has changed since these edits were made", (), hint)])
     draft = _Draft(plan)
-    problems = [problem for n, edit in enumerate(edits) if (problem := draft.take(edit, n))]
+    problems = [problem for n, edit in enumerate(read_edits(edits)) if (problem := draft.take(edit, n))]
     problems += draft.emptied()
     if problems:
         raise EditError(problems)
@@ -108,22 +134,20 @@ class _Draft:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._lists: dict[str, list[AnyStep]] = {}
+        self._lists: dict[str, list[AnyStep]] = {ROOT: list(plan.steps)}
         self._parents: dict[str, str] = {}
         self._holders: dict[str, Holder | SubplanStep] = {ROOT: plan}
         self._touched: dict[str, None] = {}
         self._learn(plan, ROOT)
 
-    def _learn(self, plan: Plan, parent: str) -> None:
-        index = Index(plan)
-        for node in (index.root, *index.nodes):
-            name = node.id or parent
+    def _learn(self, plan: Plan, around: str) -> None:
+        """Know every step of a plan, or of a new step that is put into one, by its place."""
+        for node in Index(plan).nodes:
+            self._parents[node.id] = (node.parent.id if node.parent else "") or around
             if node.holder is not None:
-                self._lists[name] = [child.step for child in node.children if child.step]
+                self._lists[node.id] = list(node.holder.steps)
             if isinstance(node.step, (GroupStep, MapStep, SubplanStep)):
-                self._holders[name] = node.step
-            if node.parent is not None:
-                self._parents[name] = node.parent.id or parent
+                self._holders[node.id] = node.step
 
     # ------------------------------------------------------------ edits
 
@@ -160,7 +184,7 @@ class _Draft:
             return Problem("PRD1107", f'the id "{taken}" is taken', (number, word, "id"), hint)
         self._lists[parent].insert(position, step)
         self._touched[parent] = None
-        self._adopt(step, parent)
+        self._learn(Plan.model_construct(steps=(step,)), parent)
         return None
 
     def _swap(self, name: str, steps: list[AnyStep], number: int) -> Problem | None:
@@ -186,15 +210,6 @@ class _Draft:
     def _taken(self, step: AnyStep) -> str | None:
         names = [node.id for node in Index(Plan.model_construct(steps=(step,))).nodes]
         return next((name for name in names if name in self._parents), None)
-
-    def _adopt(self, step: AnyStep, parent: str) -> None:
-        index = Index(Plan.model_construct(steps=(step,)))
-        for node in index.nodes:
-            self._parents[node.id] = (node.parent.id if node.parent else "") or parent
-            if node.holder is not None:
-                self._lists[node.id] = [child.step for child in node.children if child.step]
-            if isinstance(node.step, (GroupStep, MapStep, SubplanStep)):
-                self._holders[node.id] = node.step
 
     def _forget(self, name: str) -> None:
         """A step is gone, with all that is in it by now."""
