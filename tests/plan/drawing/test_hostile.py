@@ -37,7 +37,7 @@ def plan_with(text):
         {"id": "b", "model": "m", "prompt": text, "title": text},
         {"id": "c", "ask": text, "to": [text], "title": text},
         {"id": "d", "decide": text, "choices": ["a", "e"], "title": text},
-        {"id": "e", "wait": {"until": text}, "title": text},
+        {"id": "e", "wait": {"until": "${inputs.when}" + text}, "title": text},
         {"id": "f", "wait": {"for": "${" + text}, "title": text},
         {"id": "g", "parallel": [{"id": "g1", "agent": "x", "task": text, "title": text}], "title": text, "when": text},
         {"id": "h", "map": "${" + text + "}", "steps": [{"id": "h1", "agent": "x", "title": text}], "title": text},
