@@ -1,0 +1,19 @@
+"""The journal: facts in order, kept in a file or in memory.
+
+`open_journal("runs.db")` keeps them in SQLite, `open_journal(":memory:")` only as long as the process lives. Both
+fulfil the seam `perdure.ports.Journal`.
+"""
+
+from pathlib import Path
+
+from perdure.journal.following import follow as follow
+from perdure.journal.memory import MemoryJournal as MemoryJournal
+from perdure.journal.sqlite import SqliteJournal as SqliteJournal
+from perdure.ports import Journal
+
+
+async def open_journal(path: Path | str, *, read_only: bool = False, network: bool = False) -> Journal:
+    """The journal at a path, made if it is not there. Only one process at a time can open it to write."""
+    if str(path) == ":memory:":
+        return MemoryJournal()
+    return await SqliteJournal.open(path, read_only=read_only, network=network)

@@ -1,0 +1,237 @@
+"""A journal without a file, for tests and for runs that nobody needs tomorrow."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from perdure.journal import parcel
+from perdure.journal.chain import START, Kept, judge, kept, seal_of
+from perdure.journal.turns import check, check_order
+from perdure.journal.waiting import Waiters
+from perdure.ports import (
+    LAST,
+    AlreadyThere,
+    Ambiguous,
+    Closed,
+    Corrupt,
+    Entry,
+    Filter,
+    Malformed,
+    Question,
+    Run,
+    Swept,
+    Turn,
+    UnknownArtifact,
+    UnknownRun,
+    Verdict,
+)
+
+
+@dataclass
+class _Held:
+    """All that is known of a run."""
+
+    run: Run
+    last: bytes = START
+    turns: list[Kept] = field(default_factory=list[Kept])
+    entries: list[Entry] = field(default_factory=list[Entry])
+
+
+class MemoryJournal:
+    """Keeps everything in dictionaries, by the same contract as a file."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, _Held] = {}
+        self._artifacts: dict[str, bytes] = {}
+        self._questions: dict[tuple[str, str], Question] = {}
+        self._numbers = 0
+        self._asked = 0
+        self._waiters = Waiters()
+        self._closed = False
+
+    # ------------------------------------------------------------ writing
+
+    def append(self, turn: Turn) -> Awaitable[None]:
+        """Keep a turn at once."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        try:
+            self._keep(turn)
+        except Exception as error:  # noqa: BLE001  whatever it is, it is told where the turn is awaited
+            future.set_exception(error)
+        else:
+            future.set_result(None)
+            self._waiters.wake_all([turn.run])
+        return future
+
+    def _keep(self, turn: Turn) -> None:
+        if self._closed:
+            raise Closed("the journal is closed")
+        check(turn)
+        held = self._runs.get(turn.run)
+        check_order(turn, held.run.head_seq if held else 0)
+        self._check_names(turn)
+        held = held or self._begin(turn)
+        stored = kept(turn, held.last)
+        held.last = stored.rows[-1].hash or START
+        held.turns.append(stored)
+        held.entries.extend(turn.entries)
+        self._artifacts.update((each.digest, each.data) for each in turn.artifacts if each.data is not None)
+        self._note_questions(turn)
+        last = turn.entries[-1]
+        run = replace(held.run, head_seq=last.seq, updated=last.at, summary=turn.summary or held.run.summary)
+        held.run = replace(run, head=seal_of(run, held.last))
+
+    def _begin(self, turn: Turn) -> _Held:
+        if turn.summary is None:
+            raise Malformed("a first turn has a summary")
+        self._numbers += 1
+        at = turn.entries[0].at
+        held = self._runs[turn.run] = _Held(Run(turn.run, self._numbers, 0, "", at, at, turn.summary))
+        return held
+
+    def _check_names(self, turn: Turn) -> None:
+        given = {each.digest for each in turn.artifacts if each.data is not None}
+        for artifact in turn.artifacts:
+            if artifact.digest not in given and artifact.digest not in self._artifacts:
+                raise UnknownArtifact(f"there is no artifact {artifact.digest}")
+        for question in turn.asked:
+            if (turn.run, question) in self._questions or turn.asked.count(question) > 1:
+                raise Malformed(f"the question {question} was asked before")
+        for question in turn.answered:
+            known = self._questions.get((turn.run, question))
+            if turn.answered.count(question) > 1 or (known.answered if known else question not in turn.asked):
+                raise Malformed(f"the question {question} is not open")
+
+    def _note_questions(self, turn: Turn) -> None:
+        at = turn.entries[-1].at
+        for question in sorted(turn.asked):
+            self._asked += 1
+            self._questions[turn.run, question] = Question(turn.run, question, self._asked, at, answered=False)
+        for question in turn.answered:
+            self._questions[turn.run, question] = replace(self._questions[turn.run, question], answered=True)
+
+    async def take_in(self, lines: Iterable[bytes]) -> Run:
+        """Keep an exported run."""
+        turns = parcel.unpack(lines)
+        if turns[0].run in self._runs:
+            raise AlreadyThere(f"there is a run {turns[0].run} already")
+        for turn in turns:
+            self._keep(turn)
+        self._waiters.wake_all([turns[0].run])
+        return self._runs[turns[0].run].run
+
+    async def sweep(self, before: int, keep: int = 0) -> Swept:
+        """Forget what is over and old, and artifacts that nobody names any more."""
+        over = [held.run for held in self._newest() if held.run.summary.over]
+        gone = [run for run in over[keep:] if run.updated < before]
+        for run in gone:
+            del self._runs[run.id]
+        self._questions = {key: each for key, each in self._questions.items() if each.run in self._runs}
+        named = {digest for held in self._runs.values() for turn in held.turns for digest in turn.artifacts}
+        unnamed = [digest for digest in self._artifacts if digest not in named]
+        for digest in unnamed:
+            del self._artifacts[digest]
+        return Swept(len(gone), len(unnamed))
+
+    async def close(self) -> None:
+        """Take no more turns."""
+        self._closed = True
+
+    # ------------------------------------------------------------ reading
+
+    async def read(self, run: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
+        """The entries after a seq."""
+        held = self._runs.get(run)
+        return held.entries[max(after, 0) :][:limit] if held else []
+
+    async def load(self, run: str) -> tuple[Run, list[Entry]]:
+        """A run with all its entries."""
+        held = self._held(run)
+        verdict = judge(held.run, held.turns)
+        if verdict.bad_seq is not None:
+            raise Corrupt(f"entry {verdict.bad_seq} of {run} cannot be believed: {verdict.reason}")
+        return held.run, list(held.entries)
+
+    async def grown(self, run: str, after: int, timeout: float) -> bool:  # noqa: ASYNC109  as the seam says
+        """Wait until the run has an entry after a seq."""
+        waiting = self._waiters.enter(run)
+        try:
+            if not await self.read(run, after, 1):
+                await asyncio.wait([waiting], timeout=timeout)
+        finally:
+            self._waiters.leave(run, waiting)
+        return bool(await self.read(run, after, 1))
+
+    async def run(self, name: str) -> Run:
+        """A run by id, beginning or `@last`."""
+        if name == LAST and self._runs:
+            return self._newest()[0].run
+        if name in self._runs:
+            return self._runs[name].run
+        found = [held.run for id_, held in self._runs.items() if name and id_.startswith(name)]
+        if len(found) > 1:
+            raise Ambiguous(f"{len(found)} runs begin with {name}", "write more of the id")
+        if not found:
+            raise UnknownRun(f"there is no run {name}")
+        return found[0]
+
+    async def runs(self, where: Filter | None = None, before: int | None = None, limit: int = 50) -> list[Run]:
+        """Runs, newest first."""
+        fits = _fits(where or Filter())
+        found = (held.run for held in self._newest() if before is None or held.run.number < before)
+        return list(islice(filter(fits, found), limit))
+
+    async def due(self, now: int, limit: int = 100) -> list[Run]:
+        """Runs whose time has come."""
+        times = [(run.summary.wake_at, run.number, run) for held in self._runs.values() if (run := held.run)]
+        found = sorted((at, number, run) for at, number, run in times if at is not None and at <= now)
+        return [run for _, _, run in found[:limit]]
+
+    async def questions(
+        self, run: str | None = None, *, answered: bool = False, after: int = 0, limit: int = 50
+    ) -> list[Question]:
+        """Questions in the order of asking."""
+        found = (each for each in self._questions.values() if each.number > after and each.answered == answered)
+        return list(islice((each for each in found if run in (None, each.run)), limit))
+
+    async def artifact(self, digest: str) -> bytes:
+        """The value with this digest."""
+        if digest not in self._artifacts:
+            raise UnknownArtifact(f"there is no artifact {digest}")
+        return self._artifacts[digest]
+
+    async def verify(self, run: str) -> Verdict:
+        """Walk through the chain."""
+        held = self._held(run)
+        return judge(held.run, held.turns)
+
+    async def export(self, run: str) -> AsyncIterator[bytes]:
+        """A run as lines of JSON."""
+        held = self._held(run)
+        yield parcel.header(held.run)
+        for digest in sorted({digest for turn in held.turns for digest in turn.artifacts}):
+            yield parcel.artifact_line(digest, self._artifacts[digest])
+        for turn in held.turns:
+            yield parcel.turn_line(turn)
+
+    def _held(self, run: str) -> _Held:
+        if run not in self._runs:
+            raise UnknownRun(f"there is no run {run}")
+        return self._runs[run]
+
+    def _newest(self) -> Sequence[_Held]:
+        return sorted(self._runs.values(), key=lambda held: -held.run.number)
+
+
+def _fits(where: Filter) -> Callable[[Run], bool]:
+    def fits(run: Run) -> bool:
+        return (
+            (not where.statuses or run.summary.status in where.statuses)
+            and where.session in (None, run.summary.session)
+            and where.parent in (None, run.summary.parent)
+            and (where.since is None or run.created >= where.since)
+            and where.over in (None, run.summary.over)
+        )
+
+    return fits

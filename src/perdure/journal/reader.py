@@ -1,0 +1,255 @@
+"""The reading side of a file: short connections that hold nothing up, in any process, at any time."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from perdure.journal import parcel
+from perdure.journal.chain import Kept, Row, digest_of, judge
+from perdure.journal.driver import Connect, Connection, Value
+from perdure.journal.faults import told
+from perdure.journal.objects import Objects
+from perdure.journal.rows import RUN, Gathering, run_of
+from perdure.journal.schema import version
+from perdure.ports import (
+    LAST,
+    Ambiguous,
+    Corrupt,
+    Entry,
+    Filter,
+    JournalError,
+    NoJournal,
+    Question,
+    ReadOnlyDisk,
+    Run,
+    UnknownArtifact,
+    UnknownRun,
+    Verdict,
+)
+
+PAGE: Final = 1_000
+"""Entries that are read at once; between two pages no snapshot is held."""
+_RUNS: Final = f"SELECT {RUN} FROM runs"  # noqa: S608  our own columns
+_ENTRIES: Final = """SELECT seq, type, at, body FROM entries WHERE run = (SELECT number FROM runs WHERE id = ?)
+    AND seq > ? ORDER BY seq LIMIT ?"""
+_ROWS: Final = (
+    "SELECT seq, type, at, body, hash FROM entries WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+)
+_MARKS: Final = (
+    """SELECT seq, coalesce(lower(hex(digest)), '') FROM named LEFT JOIN artifacts ON artifacts.number = artifact
+        WHERE run = ? ORDER BY seq, digest""",
+    "SELECT asked_seq, id FROM questions WHERE run = ? ORDER BY asked_seq, id",
+    "SELECT answered_seq, id FROM questions WHERE run = ? AND answered_seq IS NOT NULL ORDER BY answered_seq, id",
+)
+_LAST_SEQ: Final = "SELECT coalesce(max(seq), 0) FROM entries WHERE run = ?"
+_QUESTIONS: Final = """SELECT runs.id, questions.id, questions.number, at, answered_seq IS NOT NULL FROM questions
+    JOIN runs ON runs.number = questions.run JOIN entries ON entries.run = questions.run AND seq = asked_seq
+    WHERE questions.number > ?"""
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """A run at one moment; later turns are not there yet."""
+
+    run: Run
+    last_seq: int
+    artifacts: list[tuple[int, str]]
+    asked: list[tuple[int, str]]
+    answered: list[tuple[int, str]]
+
+    def turns(self, db: Connection) -> Iterator[Kept]:
+        """What is stored, page by page: what was written once does not change."""
+        return Gathering(self.artifacts, self.asked, self.answered).turns(self._rows(db))
+
+    def _rows(self, db: Connection) -> Iterator[Row]:
+        seq = 0
+        while seq < self.last_seq and (
+            rows := db.execute(_ROWS, (self.run.number, seq, self.last_seq, PAGE)).fetchall()
+        ):
+            yield from (Row(*row) for row in rows)
+            seq = rows[-1][0]
+
+
+def _stored(db: Connection, run: str) -> _Stored:
+    db.execute("BEGIN")
+    try:
+        row = db.execute(f"{_RUNS} WHERE id = ?", (run,)).fetchone()
+        if row is None:
+            raise UnknownRun(f"there is no run {run}")
+        found = run_of(row)
+        last_seq = db.execute(_LAST_SEQ, (found.number,)).fetchone()[0]
+        return _Stored(found, last_seq, *(db.execute(sql, (found.number,)).fetchall() for sql in _MARKS))
+    finally:
+        db.execute("ROLLBACK")
+
+
+class Reader:
+    """Answers questions about a file. Every method opens the file, looks, and lets go."""
+
+    def __init__(self, path: Path, connect: Connect) -> None:
+        self._path = path
+        self._connect = connect
+        self._objects = Objects(path.with_name(f"{path.name}.objects"))
+
+    @contextmanager
+    def _open(self) -> Generator[Connection]:
+        db = None
+        try:
+            db = self._connected()
+            yield db
+        except JournalError:
+            raise
+        except Exception as error:
+            raise told(error) from error
+        finally:
+            if db:
+                db.close()
+
+    def _connected(self) -> Connection:
+        if not self._path.is_file():
+            raise NoJournal(f"there is no journal {self._path}")
+        db = self._connect(self._path, "ro")
+        try:
+            db.execute("SELECT token FROM owner").fetchone()
+        except Exception as error:
+            db.close()
+            if not isinstance(told(error), ReadOnlyDisk) or self._log_is_needed():
+                raise
+            # Nobody can write here, so nothing changes under us.
+            return self._connect(self._path, "immutable")
+        return db
+
+    def _log_is_needed(self) -> bool:
+        log = self._path.with_name(f"{self._path.name}-wal")
+        return log.is_file() and log.stat().st_size > 0
+
+    def check(self) -> None:
+        """Raise unless this is a journal that can be read."""
+        with self._open() as db:
+            version(db)
+
+    # ------------------------------------------------------------ entries
+
+    def entries(self, run: str, after: int, limit: int) -> list[Entry]:
+        """A page of a run."""
+        with self._open() as db:
+            return [Entry(run, *row) for row in db.execute(_ENTRIES, (run, after, limit)).fetchall()]
+
+    def load(self, run: str) -> tuple[Run, list[Entry]]:
+        """A run with its entries, as far as they can be believed: to the end, or not at all."""
+        entries: list[Entry] = []
+        with self._open() as db:
+            stored = _stored(db, run)
+            verdict = judge(stored.run, _noted(stored.turns(db), run, entries))
+        if verdict.bad_seq is not None:
+            raise Corrupt(
+                f"entry {verdict.bad_seq} of {run} cannot be believed: {verdict.reason}",
+                "nothing was resumed; restore a copy, or read what comes before",
+            )
+        return stored.run, entries
+
+    def verify(self, run: str) -> Verdict:
+        """Walk through the chain, then through the artifacts."""
+        with self._open() as db:
+            stored = _stored(db, run)
+            verdict = judge(stored.run, stored.turns(db))
+            return verdict if verdict.bad_seq is not None else self._judge_artifacts(db, stored)
+
+    def _judge_artifacts(self, db: Connection, stored: _Stored) -> Verdict:
+        run = stored.run
+        for seq, digest in stored.artifacts:
+            try:
+                self._artifact(db, digest)
+            except (Corrupt, UnknownArtifact) as error:
+                return Verdict(run.id, run.head_seq, seq, error.message)
+        return Verdict(run.id, run.head_seq)
+
+    def export(self, run: str) -> Iterator[bytes]:
+        """A run as lines."""
+        with self._open() as db:
+            stored = _stored(db, run)
+            yield parcel.header(stored.run)
+            for digest in sorted({digest for _, digest in stored.artifacts}):
+                yield parcel.artifact_line(digest, self._artifact(db, digest))
+            yield from map(parcel.turn_line, stored.turns(db))
+
+    def artifact(self, digest: str) -> bytes:
+        """A value, hashed again."""
+        with self._open() as db:
+            return self._artifact(db, digest)
+
+    def _artifact(self, db: Connection, digest: str) -> bytes:
+        key = bytes.fromhex(digest) if len(digest) == 64 else b""  # noqa: PLR2004  the length of a digest
+        row = db.execute("SELECT size, data FROM artifacts WHERE digest = ?", (key,)).fetchone()
+        if row is None:
+            raise UnknownArtifact(f"there is no artifact {digest}")
+        size, data = row
+        data = self._objects.get(digest) if data is None else data
+        if data is None or len(data) != size or digest_of(data) != digest:
+            raise Corrupt(f"artifact {digest} is not what was written")
+        return data
+
+    # ------------------------------------------------------------ listings
+
+    def run(self, name: str) -> Run:
+        """A run by id, beginning or `@last`."""
+        with self._open() as db:
+            if name == LAST:
+                rows = db.execute(f"{_RUNS} ORDER BY number DESC LIMIT 1").fetchall()
+            else:
+                sql = f"{_RUNS} WHERE id >= ? AND id < ? ORDER BY id LIMIT 2"
+                rows = db.execute(sql, (name, f"{name}\U0010ffff")).fetchall() if name.isprintable() and name else []
+        if not rows:
+            raise UnknownRun(f"there is no run {name}")
+        found = run_of(rows[0])
+        if len(rows) > 1 and found.id != name:
+            raise Ambiguous(f"more than one run begins with {name}", "write more of the id")
+        return found
+
+    def runs(self, where: Filter, before: int | None, limit: int) -> list[Run]:
+        """A page of runs, newest first."""
+        conditions = list(_conditions(where, before))
+        tests = " AND ".join(["TRUE", *(test for test, _ in conditions)])
+        values = chain.from_iterable(values for _, values in conditions)
+        with self._open() as db:
+            sql = f"{_RUNS} WHERE {tests} ORDER BY number DESC LIMIT ?"
+            return [run_of(row) for row in db.execute(sql, (*values, limit)).fetchall()]
+
+    def due(self, now: int, limit: int) -> list[Run]:
+        """Runs whose time has come."""
+        with self._open() as db:
+            sql = f"{_RUNS} WHERE wake_at <= ? ORDER BY wake_at, number LIMIT ?"
+            return [run_of(row) for row in db.execute(sql, (now, limit)).fetchall()]
+
+    def questions(self, run: str | None, after: int, limit: int, *, answered: bool) -> list[Question]:
+        """A page of questions."""
+        which = "AND answered_seq IS NOT NULL" if answered else "AND answered_seq IS NULL"
+        whose, values = ("AND runs.id = ?", (run,)) if run is not None else ("", ())
+        with self._open() as db:
+            sql = f"{_QUESTIONS} {which} {whose} ORDER BY questions.number LIMIT ?"
+            rows = db.execute(sql, (after, *values, limit)).fetchall()
+        return [Question(run_id, id_, number, at, bool(done)) for run_id, id_, number, at, done in rows]
+
+
+def _noted(turns: Iterator[Kept], run: str, entries: list[Entry]) -> Iterator[Kept]:
+    for turn in turns:
+        entries.extend(Entry(run, row.seq, row.type, row.at, row.body) for row in turn.rows)
+        yield turn
+
+
+def _conditions(where: Filter, before: int | None) -> Iterator[tuple[str, Sequence[Value]]]:
+    """The tests of a listing. Their texts stand here; what a caller says is only ever a parameter."""
+    if before is not None:
+        yield "number < ?", [before]
+    if where.statuses:
+        yield f"status IN ({', '.join('?' * len(where.statuses))})", list(where.statuses)
+    if where.since is not None:
+        yield "created >= ?", [where.since]
+    if where.over is not None:
+        yield "over = ?", [int(where.over)]
+    for column, value in (("session", where.session), ("parent", where.parent)):
+        if value is not None:
+            yield (f"{column} = ? AND {column} <> ''" if value else f"{column} = ''"), ([value] if value else [])

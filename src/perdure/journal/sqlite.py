@@ -1,0 +1,195 @@
+"""A journal in a file: SQLite, one writing process, any number of readers."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Final, Self, TypeVar
+
+from perdure.journal import parcel, schema
+from perdure.journal.driver import Connect, connect
+from perdure.journal.faults import told
+from perdure.journal.filesystem import make_private, refuse_network
+from perdure.journal.lock import FileLock
+from perdure.journal.reader import Reader
+from perdure.journal.store import Store
+from perdure.journal.turns import check
+from perdure.journal.waiting import Waiters
+from perdure.journal.writer import Writer
+from perdure.ports import Closed, Entry, Filter, JournalError, NoJournal, Question, Run, Swept, Turn, Verdict
+
+_RUNS_A_COMMIT: Final = 100
+_PAGES_A_COMMIT: Final = 1_000
+_LINES_A_HOP: Final = 64
+Result = TypeVar("Result")
+
+
+class SqliteJournal:
+    """Remembers runs in a file. Open it with `SqliteJournal.open`."""
+
+    def __init__(self, reader: Reader, writer: Writer | None, store: Store | None, waiters: Waiters) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._store = store
+        self._waiters = waiters
+        self._closing = ExitStack()
+
+    @classmethod
+    async def open(
+        cls, path: Path | str, *, read_only: bool = False, network: bool = False, connect: Connect = connect
+    ) -> Self:
+        """Open a file, or make it. `network` allows disks whose locks are not to be trusted; then trust is yours."""
+        opened = cls._opened_to_read if read_only else cls._opened_to_write
+        return await asyncio.to_thread(opened, Path(path), network, connect)
+
+    @classmethod
+    def _opened_to_read(cls, path: Path, network: bool, connect: Connect) -> Self:  # noqa: FBT001  called from `open` alone
+        path = path.expanduser().resolve()
+        if not network and path.parent.is_dir():
+            refuse_network(path.parent)
+        reader = Reader(path, connect)
+        reader.check()
+        return cls(reader, None, None, Waiters())
+
+    @classmethod
+    def _opened_to_write(cls, path: Path, network: bool, connect: Connect) -> Self:  # noqa: FBT001  called from `open` alone
+        path = path.expanduser().resolve()
+        with ExitStack() as undo:
+            try:
+                store = _store(path, network, connect, undo)
+            except JournalError:
+                raise
+            except Exception as error:
+                raise told(error) from error
+            waiters = Waiters()
+            journal = cls(Reader(path, connect), Writer(store, waiters.wake_all), store, waiters)
+            journal._closing = undo.pop_all()
+        return journal
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    # ------------------------------------------------------------ writing
+
+    def append(self, turn: Turn) -> Awaitable[None]:
+        """Queue a turn for the next commit."""
+        try:
+            check(turn)
+            return self._writing().append(turn)
+        except JournalError as error:
+            refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            refused.set_exception(error)
+            return refused
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise Closed("the journal was opened for reading only", "open it without read_only")
+        return self._writer
+
+    async def _do(self, work: Callable[[Store], Result]) -> Result:
+        writer, store = self._writing(), self._store
+        assert store is not None  # noqa: S101  a writer has a store
+        return await writer.do(lambda: work(store))
+
+    async def take_in(self, lines: Iterable[bytes]) -> Run:
+        """Keep an exported run in one commit."""
+        turns = await asyncio.to_thread(parcel.unpack, lines)
+        await self._do(lambda store: store.take_in(turns))
+        self._waiters.wake_all([turns[0].run])
+        return await self.run(turns[0].run)
+
+    async def sweep(self, before: int, keep: int = 0) -> Swept:
+        """Forget what is over and old, a few runs at a time, so that turns can pass in between."""
+        runs = 0
+        while gone := await self._do(lambda store: store.forget_runs(before, keep, _RUNS_A_COMMIT)):
+            runs += gone
+        artifacts = await self._do(lambda store: store.forget_artifacts())
+        while await self._do(lambda store: store.shrink(_PAGES_A_COMMIT)):
+            pass
+        return Swept(runs, artifacts)
+
+    async def close(self) -> None:
+        """Commit what is queued, then let go of the file and of its lock."""
+        if self._writer is not None:
+            await asyncio.to_thread(self._writer.stop)
+        self._closing.close()
+
+    # ------------------------------------------------------------ reading
+
+    async def read(self, run: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
+        """A page of entries."""
+        return await asyncio.to_thread(self._reader.entries, run, after, limit)
+
+    async def load(self, run: str) -> tuple[Run, list[Entry]]:
+        """A run with all its entries, verified."""
+        return await asyncio.to_thread(self._reader.load, run)
+
+    async def grown(self, run: str, after: int, timeout: float) -> bool:  # noqa: ASYNC109  as the seam says
+        """Wait for a turn of this process, or look again after a while: others may write."""
+        waiting = self._waiters.enter(run)
+        try:
+            if not await self.read(run, after, 1):
+                await asyncio.wait([waiting], timeout=timeout)
+        finally:
+            self._waiters.leave(run, waiting)
+        return bool(await self.read(run, after, 1))
+
+    async def run(self, name: str) -> Run:
+        """A run by id, beginning or `@last`."""
+        return await asyncio.to_thread(self._reader.run, name)
+
+    async def runs(self, where: Filter | None = None, before: int | None = None, limit: int = 50) -> list[Run]:
+        """A page of runs, newest first."""
+        return await asyncio.to_thread(self._reader.runs, where or Filter(), before, limit)
+
+    async def due(self, now: int, limit: int = 100) -> list[Run]:
+        """Runs whose time has come."""
+        return await asyncio.to_thread(self._reader.due, now, limit)
+
+    async def questions(
+        self, run: str | None = None, *, answered: bool = False, after: int = 0, limit: int = 50
+    ) -> list[Question]:
+        """A page of questions, in the order of asking."""
+        return await asyncio.to_thread(self._reader.questions, run, after, limit, answered=answered)
+
+    async def artifact(self, digest: str) -> bytes:
+        """A value."""
+        return await asyncio.to_thread(self._reader.artifact, digest)
+
+    async def verify(self, run: str) -> Verdict:
+        """Look at all that is stored of a run."""
+        return await asyncio.to_thread(self._reader.verify, run)
+
+    async def export(self, run: str) -> AsyncIterator[bytes]:
+        """A run as lines of JSON."""
+        lines = self._reader.export(run)
+        while page := await asyncio.to_thread(_some, lines):
+            for line in page:
+                yield line
+
+
+def _store(path: Path, network: bool, connect: Connect, undo: ExitStack) -> Store:  # noqa: FBT001  called from one place
+    """Take a file over, and make it if it is not there."""
+    make_private(path.parent)
+    if not network:
+        refuse_network(path.parent)
+    undo.callback(FileLock(path.with_name(f"{path.name}.lock")).release)
+    if not path.exists() or path.stat().st_size == 0:
+        schema.create(path, connect)
+    if not path.is_file():
+        raise NoJournal(f"{path} is not a file")
+    db = connect(path, "rw")
+    with ExitStack() as closing:
+        closing.callback(db.close)
+        schema.bring_forward(db, path, schema.steps())
+        store = Store(path, db)
+        closing.pop_all()
+    return store
+
+
+def _some(lines: Iterator[bytes]) -> Sequence[bytes]:
+    return list(islice(lines, _LINES_A_HOP))

@@ -1,0 +1,181 @@
+"""The writing side of a file. One thread owns it; whatever it acknowledges is on the disk."""
+
+import sqlite3
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TypeVar
+
+from perdure.journal.ballast import Ballast
+from perdure.journal.batch import INLINE, Batch, Heads
+from perdure.journal.driver import Connection, transaction
+from perdure.journal.faults import suspect, told
+from perdure.journal.objects import Objects
+from perdure.ports import (
+    AlreadyThere,
+    Corrupt,
+    DiskFull,
+    Fenced,
+    JournalError,
+    Malformed,
+    Suspect,
+    Turn,
+    UnknownArtifact,
+)
+
+WAL_LIMIT: Final = 16 * 1024 * 1024
+WAL_WORTH_A_CHECKPOINT: Final = 4 * 1024 * 1024
+_PAGE: Final = 4096
+_PAGES_A_COMMIT: Final = 3
+_PRAGMAS: Final = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "busy_timeout = 5000",
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+    "mmap_size = 0",
+    f"journal_size_limit = {WAL_LIMIT}",
+    "wal_autocheckpoint = 0",  # after an acknowledgement, not before it
+)
+_BLAME: Final = (Malformed, UnknownArtifact, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
+"""Errors that a single turn brings upon itself."""
+Result = TypeVar("Result")
+
+
+class Store:
+    """Commits turns to a file that this process owns."""
+
+    def __init__(self, path: Path, db: Connection) -> None:
+        for pragma in _PRAGMAS:
+            db.execute(f"PRAGMA {pragma}").fetchall()
+        self._db = db
+        self._wal = path.with_name(f"{path.name}-wal")
+        self._written = 0
+        """About how much the log has grown since the last checkpoint; its file is reused and does not tell."""
+        self._doubt: Suspect | None = None
+        self._ballast = Ballast(path.with_name(f"{path.name}.ballast"))
+        self._objects = Objects(path.with_name(f"{path.name}.objects"))
+        self._token = self._take_over()
+        self._heads = Heads(db)
+        self._ballast.take()
+
+    def _take_over(self) -> int:
+        with transaction(self._db):
+            self._db.execute("UPDATE owner SET token = token + 1")
+            return self._owner()
+
+    def _owner(self) -> int:
+        return self._db.execute("SELECT token FROM owner").fetchone()[0]
+
+    @contextmanager
+    def _owned(self) -> Generator[None]:
+        """A transaction of the owner. A process that was stopped for a while may have lost the file meanwhile."""
+        if self._doubt:
+            raise self._doubt
+        with transaction(self._db):
+            if self._owner() != self._token:
+                raise Fenced("another process has taken this journal over", "open it again")
+            yield
+
+    def commit(self, turns: Sequence[Turn]) -> list[JournalError | None]:
+        """Keep turns in one commit; for each one, what was wrong with it. A bad one does not touch the others."""
+        try:
+            return self._together(turns)
+        except Exception as error:  # noqa: BLE001  whatever it is, those who wait are told
+            if len(turns) > 1 and isinstance(error, _BLAME):
+                return [outcome for turn in turns for outcome in self.commit([turn])]
+            return [self._failed(error)] * len(turns)
+
+    def _together(self, turns: Sequence[Turn]) -> list[JournalError | None]:
+        batch = Batch(self._heads)
+        outcomes = [batch.add(turn) for turn in turns]
+        if batch.heads:
+            self._write_objects(turns)
+            with self._owned():
+                batch.write(self._db)
+            self._heads.adopt(batch.heads)
+            self._written += batch.size + _PAGE * (_PAGES_A_COMMIT + len(batch.heads))
+        return outcomes
+
+    def _write_objects(self, turns: Sequence[Turn]) -> None:
+        for turn in turns:
+            for artifact in turn.artifacts:
+                if artifact.data is not None and len(artifact.data) > INLINE:
+                    self._objects.put(artifact.digest, artifact.data)
+
+    def _failed(self, error: Exception) -> JournalError:
+        """What an error means from now on."""
+        if isinstance(error, _BLAME) and not isinstance(error, JournalError):
+            return Malformed(f"the turn contradicts what is stored: {error}")
+        found = told(error)
+        if isinstance(found, DiskFull):
+            self._ballast.give_up()
+        if isinstance(found, Suspect | Corrupt):
+            found = self._doubt = found if isinstance(found, Suspect) else suspect(error)
+        return found
+
+    def guarded(self, work: Callable[[], Result]) -> Result:
+        """Do some other work on the file; its errors mean the same as those of a commit."""
+        try:
+            return work()
+        except Exception as error:
+            raise self._failed(error) from error
+
+    def take_in(self, turns: Sequence[Turn]) -> None:
+        """Keep the turns of a whole run in one commit."""
+        if self._heads.find(turns[0].run):
+            raise AlreadyThere(f"there is a run {turns[0].run} already", "an exported run keeps its id")
+        for outcome in self._together(turns):
+            if outcome:
+                raise outcome
+
+    # ------------------------------------------------------------ retention
+
+    def forget_runs(self, before: int, keep: int, most: int) -> int:
+        """Forget some runs that are over and old; how many."""
+        found = """SELECT number FROM runs WHERE over = 1 AND updated < ? AND number <= coalesce(
+            (SELECT number FROM runs WHERE over = 1 ORDER BY number DESC LIMIT 1 OFFSET ?), -1) LIMIT ?"""
+        with self._owned():
+            numbers = self._db.execute(found, (before, keep, most)).fetchall()
+            for table, column in (("entries", "run"), ("named", "run"), ("questions", "run"), ("runs", "number")):
+                self._db.executemany(f"DELETE FROM {table} WHERE {column} = ?", numbers)  # noqa: S608  our own names
+        self._heads.forget()
+        return len(numbers)
+
+    def forget_artifacts(self) -> int:
+        """Forget artifacts that no run names."""
+        with self._owned():
+            sql = "DELETE FROM artifacts WHERE number NOT IN (SELECT artifact FROM named)"
+            gone = self._db.execute(sql).rowcount
+        rows = self._db.execute("SELECT digest FROM artifacts WHERE data IS NULL").fetchall()
+        self._objects.keep_only({digest.hex() for (digest,) in rows})
+        return gone
+
+    def shrink(self, pages: int) -> bool:
+        """Give some room back to the disk; whether there is more."""
+        with self._owned():
+            self._db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
+        self._written += pages * _PAGE
+        return bool(self._db.execute("PRAGMA freelist_count").fetchone()[0])
+
+    # ------------------------------------------------------------ care
+
+    def tend(self) -> None:
+        """After a commit, when nobody waits: keep the log short and some room held back."""
+        if not self._ballast.held:
+            self._ballast.take()
+        if self._written >= WAL_WORTH_A_CHECKPOINT:
+            # SQLite would do this by itself within a commit, but then it would not say if the disk failed.
+            self._written = 0
+            kind = "TRUNCATE" if self._wal_size() > WAL_LIMIT else "PASSIVE"
+            self._db.execute(f"PRAGMA wal_checkpoint({kind})").fetchall()
+
+    def _wal_size(self) -> int:
+        try:
+            return self._wal.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()

@@ -1,0 +1,136 @@
+"""The writer thread: turns that wait while one commit is under way share the next one."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, Final, TypeVar
+
+from perdure.journal.store import Store
+from perdure.ports import Closed, JournalError, Turn
+
+MOST_TURNS: Final = 256
+MOST_BYTES: Final = 4 * 1024 * 1024
+"""A commit takes no more turns than these; what one turn holds is never split."""
+Result = TypeVar("Result")
+Outcome = tuple[asyncio.Future[Any], Any, JournalError | None]
+Committed = Callable[[Sequence[str]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Append:
+    turn: Turn
+    future: asyncio.Future[Any]
+
+    @property
+    def size(self) -> int:
+        artifacts = sum(len(each.data or b"") for each in self.turn.artifacts)
+        return artifacts + sum(len(entry.body) for entry in self.turn.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    work: Callable[[], Any]
+    future: asyncio.Future[Any]
+
+
+class Writer:
+    """Hands turns to the store, in the order in which they came, and tells the event loop when they are durable."""
+
+    def __init__(self, store: Store, committed: Committed) -> None:
+        self._store = store
+        self._committed = committed
+        self._queue: SimpleQueue[_Append | _Job | None] = SimpleQueue()
+        self._next: _Append | _Job | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="perdure-journal", daemon=True)
+        self._thread.start()
+
+    def append(self, turn: Turn) -> asyncio.Future[None]:
+        """Queue a turn."""
+        future: asyncio.Future[None] = self._future()
+        self._queue.put(_Append(turn, future))
+        return future
+
+    def do(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
+        """Queue other work on the store, between two commits."""
+        future: asyncio.Future[Result] = self._future()
+        self._queue.put(_Job(work, future))
+        return future
+
+    def _future(self) -> asyncio.Future[Any]:
+        if self._closed:
+            raise Closed("the journal is closed")
+        return asyncio.get_running_loop().create_future()
+
+    def stop(self) -> None:
+        """Finish what is queued, then end. Blocks until the thread is gone."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put(None)
+        self._thread.join()
+
+    # ------------------------------------------------------------ in the thread
+
+    def _work(self) -> None:
+        while (item := self._take()) is not None:
+            if isinstance(item, _Job):
+                _tell([self._done(item)], self._committed)
+            else:
+                self._commit(self._with_others(item))
+        self._store.close()
+
+    def _take(self) -> _Append | _Job | None:
+        item, self._next = self._next, None
+        return item or self._queue.get()
+
+    def _with_others(self, first: _Append) -> list[_Append]:
+        """A turn and those that wait behind it."""
+        batch, size = [first], first.size
+        with suppress(Empty):
+            while len(batch) < MOST_TURNS and size < MOST_BYTES:
+                item = self._queue.get_nowait()
+                if not isinstance(item, _Append):
+                    self._hold(item)
+                    break
+                batch.append(item)
+                size += item.size
+        return batch
+
+    def _hold(self, item: _Job | None) -> None:
+        if item is None:
+            self._queue.put(None)  # nothing is queued behind the end
+        else:
+            self._next = item
+
+    def _commit(self, batch: Sequence[_Append]) -> None:
+        outcomes = self._store.commit([item.turn for item in batch])
+        _tell([(item.future, None, error) for item, error in zip(batch, outcomes, strict=True)], self._committed, batch)
+        with suppress(JournalError):  # nobody asked for it; if it leaves doubt, the next turn is told
+            self._store.guarded(self._store.tend)
+
+    def _done(self, job: _Job) -> Outcome:
+        try:
+            return job.future, self._store.guarded(job.work), None
+        except JournalError as error:
+            return job.future, None, error
+
+
+def _tell(outcomes: Sequence[Outcome], committed: Committed, batch: Sequence[_Append] = ()) -> None:
+    """Resolve futures, each batch with one call into the event loop; a loop that is gone waits for nothing."""
+    kept = [item.turn.run for item, (_, _, error) in zip(batch, outcomes, strict=False) if error is None]
+    with suppress(RuntimeError):
+        outcomes[0][0].get_loop().call_soon_threadsafe(_resolve, outcomes, committed, kept)
+
+
+def _resolve(outcomes: Sequence[Outcome], committed: Committed, runs: Sequence[str]) -> None:
+    for future, result, error in outcomes:
+        if future.done():
+            continue  # whoever waited was cancelled; the turn is kept all the same
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
+    committed(runs)

@@ -1,0 +1,293 @@
+"""The seams: what the engine asks of its parts, and the small records that cross over.
+
+A journal stores facts in order. It knows no event types: an entry's body is bytes that are handed on as they are.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Protocol
+
+from perdure.errors import PerdureError
+
+LAST: Final = "@last"
+"""The name of the run that was started last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One fact of a run. Facts are numbered from one, without gaps."""
+
+    run: str
+    seq: int
+    type: str
+    """A stable word."""
+    at: int
+    """Wall time in milliseconds, as its writer saw it. Order comes from `seq`, never from here."""
+    body: bytes
+    """JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A value under the SHA-256 of its bytes, in hex. Without bytes it names a value that is there already."""
+
+    digest: str
+    data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a listing shows of a run. It follows from the facts; it is kept so that nobody has to fold them."""
+
+    status: str
+    goal: str = ""
+    session: str = ""
+    parent: str = ""
+    wake_at: int | None = None
+    """When the run wants to be looked at again, in milliseconds."""
+    over: bool = False
+    """Nothing will follow; retention may take it."""
+    counters: bytes = b"{}"
+    """JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one decision wrote. It is kept whole or not at all."""
+
+    run: str
+    first_seq: int
+    """The run's head plus one."""
+    entries: Sequence[Entry]
+    artifacts: Sequence[Artifact] = ()
+    summary: Summary | None = None
+    """None if nothing changed that a listing shows. The first turn of a run has one."""
+    asked: Sequence[str] = ()
+    """Ids of questions that were asked in this turn."""
+    answered: Sequence[str] = ()
+    """Ids of questions that need no answer any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as a listing shows it."""
+
+    id: str
+    number: int
+    """Its place in the order of creation within this journal; the cursor of a listing."""
+    head_seq: int
+    head: str
+    """A hash over all that is stored of the run. Noted elsewhere, it shows if anything was taken away."""
+    created: int
+    updated: int
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something a person is asked."""
+
+    run: str
+    id: str
+    number: int
+    """Its place in the order of asking within this journal; the cursor of a listing."""
+    asked_at: int
+    answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which runs to list. What is not said does not matter."""
+
+    statuses: Sequence[str] = ()
+    session: str | None = None
+    parent: str | None = None
+    since: int | None = None
+    """Created at this time or later."""
+    over: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a verification found. `bad_seq` is the first entry that cannot be believed, None if all can."""
+
+    run: str
+    entries: int
+    bad_seq: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What retention took away."""
+
+    runs: int
+    artifacts: int
+
+
+class Journal(Protocol):
+    """Remembers runs. `perdure.testing.contracts` says what every journal must do."""
+
+    def append(self, turn: Turn) -> Awaitable[None]:
+        """Keep a turn. What is returned resolves when the turn is durable; turns are kept in the order of the calls."""
+        ...
+
+    async def read(self, run: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
+        """The entries after a seq, oldest first. Empty for a run that is not there."""
+        ...
+
+    async def load(self, run: str) -> tuple[Run, list[Entry]]:
+        """A run with all its entries, verified first. `Corrupt` names the first entry that cannot be believed."""
+        ...
+
+    async def grown(self, run: str, after: int, timeout: float) -> bool:  # noqa: ASYNC109  a wait that may end is the point
+        """Wait until the run has an entry after a seq, but no longer than `timeout` seconds; whether it has one."""
+        ...
+
+    async def run(self, name: str) -> Run:
+        """A run by its id, the unique beginning of its id, or `@last`."""
+        ...
+
+    async def runs(self, where: Filter | None = None, before: int | None = None, limit: int = 50) -> list[Run]:
+        """Runs, newest first; `before` is the number of the last one seen."""
+        ...
+
+    async def due(self, now: int, limit: int = 100) -> list[Run]:
+        """Runs whose time to be looked at has come, the longest overdue first."""
+        ...
+
+    async def questions(
+        self, run: str | None = None, *, answered: bool = False, after: int = 0, limit: int = 50
+    ) -> list[Question]:
+        """Questions in the order of asking; `after` is the number of the last one seen."""
+        ...
+
+    async def artifact(self, digest: str) -> bytes:
+        """The value with this digest; it is hashed again before it is handed out."""
+        ...
+
+    async def verify(self, run: str) -> Verdict:
+        """Look at all that is stored of a run, also its artifacts."""
+        ...
+
+    def export(self, run: str) -> AsyncIterator[bytes]:
+        """A run with its artifacts as lines of JSON that stand for themselves."""
+        ...
+
+    async def take_in(self, lines: Iterable[bytes]) -> Run:
+        """Keep an exported run, whole or not at all."""
+        ...
+
+    async def sweep(self, before: int, keep: int = 0) -> Swept:
+        """Forget runs that are over and were last touched before a time, except the newest `keep` of them."""
+        ...
+
+    async def close(self) -> None:
+        """Keep what was handed over, then let go of everything."""
+        ...
+
+
+class JournalError(PerdureError):
+    """The journal could not do what was asked."""
+
+
+class OutOfOrder(JournalError):
+    """The turn does not follow on the run's last entry."""
+
+    code: ClassVar[str] = "PRD2001"
+
+
+class UnknownRun(JournalError):
+    """There is no such run."""
+
+    code: ClassVar[str] = "PRD2002"
+
+
+class Ambiguous(JournalError):
+    """More than one run begins like this."""
+
+    code: ClassVar[str] = "PRD2003"
+
+
+class Malformed(JournalError):
+    """The turn contradicts itself or what is stored."""
+
+    code: ClassVar[str] = "PRD2004"
+
+
+class UnknownArtifact(JournalError):
+    """There is no value with this digest."""
+
+    code: ClassVar[str] = "PRD2005"
+
+
+class AlreadyThere(JournalError):
+    """A run with this id exists."""
+
+    code: ClassVar[str] = "PRD2006"
+
+
+class BadExport(JournalError):
+    """What should be an exported run is none, or is damaged."""
+
+    code: ClassVar[str] = "PRD2007"
+
+
+class Closed(JournalError):
+    """The journal was closed, or opened for reading only."""
+
+    code: ClassVar[str] = "PRD2008"
+
+
+class Locked(JournalError):
+    """Another process writes this journal."""
+
+    code: ClassVar[str] = "PRD2101"
+
+
+class Fenced(JournalError):
+    """Another process has taken this journal over."""
+
+    code: ClassVar[str] = "PRD2102"
+
+
+class Newer(JournalError):
+    """The file was written by a newer release."""
+
+    code: ClassVar[str] = "PRD2103"
+
+
+class NoJournal(JournalError):
+    """The file is not a journal."""
+
+    code: ClassVar[str] = "PRD2104"
+
+
+class NetworkDisk(JournalError):
+    """The file lies on a file system whose locks and syncs cannot be trusted."""
+
+    code: ClassVar[str] = "PRD2105"
+
+
+class DiskFull(JournalError):
+    """There is no room; nothing of the turn was kept."""
+
+    code: ClassVar[str] = "PRD2201"
+
+
+class Suspect(JournalError):
+    """The disk failed in a way that leaves doubt; the journal has to be opened again."""
+
+    code: ClassVar[str] = "PRD2202"
+
+
+class ReadOnlyDisk(JournalError):
+    """The file or its directory cannot be written."""
+
+    code: ClassVar[str] = "PRD2203"
+
+
+class Corrupt(JournalError):
+    """What is stored is not what was written."""
+
+    code: ClassVar[str] = "PRD2204"
