@@ -1,0 +1,128 @@
+"""The power goes at any moment: what was acknowledged is there, what was not is whole or absent (R3)."""
+
+import asyncio
+import random
+import shutil
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+from simulated_disk import Disk, RecordedOs, image
+
+from perdure.journal import SqliteJournal, batch, filesystem, schema, store
+from perdure.journal.driver import connect
+from perdure.journal.reader import Reader
+from perdure.ports import Filter, NoJournal
+from perdure.testing.contracts import a_turn, an_artifact
+
+MEMORY = Path("/dev/shm")  # noqa: S108  images are many and small
+NUMBERS = count()
+
+
+@pytest.fixture
+def workplace(tmp_path):
+    place = (MEMORY if MEMORY.is_dir() else tmp_path) / f"perdure-power-{tmp_path.parent.name}-{next(NUMBERS)}"
+    place.mkdir(mode=0o700)
+    yield place
+    shutil.rmtree(place)
+
+
+@pytest.fixture
+def small_limits(monkeypatch):
+    """Checkpoints and files come often, so that a short workload meets them."""
+    monkeypatch.setattr(store, "WAL_WORTH_A_CHECKPOINT", 60_000)
+    for module in (batch, store):
+        monkeypatch.setattr(module, "INLINE", 4_000)
+
+
+async def worked(place, draw, monkeypatch, rounds=25):
+    """A workload on a recorded disk: its log, and for each acknowledgement the place in the log, the run, the seq."""
+    disk, acknowledged = Disk(place, f"power{next(NUMBERS)}"), []
+    for module in (filesystem, schema):
+        monkeypatch.setattr(module, "os", RecordedOs(disk))
+    journal = await SqliteJournal.open(place / "runs.db", connect=disk.connect)
+    commit = journal._store.commit
+
+    def noted(turns):
+        outcomes = commit(turns)
+        acknowledged.extend((len(disk.log), turn.run, turn.entries[-1].seq) for turn in turns)
+        assert outcomes == [None] * len(turns)
+        return outcomes
+
+    journal._store.commit = noted
+    heads = {}
+    for _ in range(rounds):
+        await asyncio.gather(*(journal.append(turn) for turn in some_turns(draw, heads)))
+    log = list(disk.log)
+    await journal.close()
+    return log, acknowledged
+
+
+def some_turns(draw, heads):
+    for run in draw.sample(["r_1", "r_2", "r_3"], draw.randrange(1, 4)):
+        size, values = draw.randrange(1, 4), []
+        if draw.random() < 0.3:
+            values = [an_artifact(draw.randbytes(draw.choice([900, 3_000, 9_000])))]
+        turn = a_turn(run, heads.get(run, 0) + 1, size, body=draw.randbytes(draw.choice([20, 200, 2_000])))
+        heads[run] = heads.get(run, 0) + size
+        yield replace(turn, artifacts=values)
+
+
+def found(files, place):
+    """What a reader finds in an image: the head of each run, after all of it was verified."""
+    shutil.rmtree(place, ignore_errors=True)
+    for name, data in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(data)
+    reader = Reader(place / "runs.db", connect)
+    try:
+        runs = reader.runs(Filter(), None, 100)
+    except NoJournal:
+        return {}
+    for run in runs:
+        assert reader.verify(run.id).bad_seq is None
+    return {run.id: run.head_seq for run in runs}
+
+
+def lost(heads, acknowledged, cut):
+    return [each for each in acknowledged if each[0] <= cut and heads.get(each[1], 0) < each[2]]
+
+
+@pytest.mark.campaign
+@pytest.mark.usefixtures("small_limits")
+async def test_no_acknowledged_turn_is_lost(workplace, monkeypatch, volume):
+    workloads, images = volume((8, 250), (200, 500))
+    for seed in range(workloads):
+        draw = random.Random(seed)
+        with monkeypatch.context() as recorded:
+            log, acknowledged = await worked(workplace / f"{seed}", draw, recorded)
+        for _ in range(images):
+            cut = draw.randrange(len(log) + 1)
+            heads = found(image(log, cut, draw, draw.choice([0, 0.5, 0.9])), workplace / "image")
+            assert lost(heads, acknowledged, cut) == [], f"seed {seed}, cut {cut}"
+
+
+@pytest.mark.usefixtures("small_limits")
+async def test_the_simulation_can_tell_a_journal_that_does_not_sync(workplace, monkeypatch):
+    lax = tuple("synchronous = NORMAL" if "synchronous" in each else each for each in store._PRAGMAS)
+    monkeypatch.setattr(store, "_PRAGMAS", lax)
+    draw = random.Random(1)
+    with monkeypatch.context() as recorded:
+        log, acknowledged = await worked(workplace / "lax", draw, recorded)
+    cuts = [draw.randrange(len(log) + 1) for _ in range(60)]
+    losses = [lost(found(image(log, cut, draw, 0), workplace / "image"), acknowledged, cut) for cut in cuts]
+    assert any(losses)
+
+
+@pytest.mark.usefixtures("small_limits")
+async def test_after_a_power_cut_the_journal_goes_on(workplace, monkeypatch):
+    draw = random.Random(2)
+    with monkeypatch.context() as recorded:
+        log, _ = await worked(workplace / "work", draw, recorded)
+    for _ in range(10):
+        heads = found(image(log, draw.randrange(len(log) // 2, len(log)), draw, 0.5), workplace / "image")
+        async with await SqliteJournal.open(workplace / "image" / "runs.db") as journal:
+            for run, head in heads.items():
+                await journal.append(a_turn(run, head + 1))
+                assert (await journal.verify(run)).bad_seq is None
