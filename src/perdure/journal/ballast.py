@@ -15,9 +15,9 @@ PLENTY: Final = 4 * SIZE
 class Ballast:
     """A preallocated file beside the journal."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.held = False
+    def __init__(self, journal: Path) -> None:
+        self._path = journal.with_name(f"{journal.name}.ballast")
+        self.held = self._is_there()
 
     def take(self) -> None:
         """Hold room back, if there is plenty. It is no error if there is none: then this is all there is."""

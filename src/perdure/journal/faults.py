@@ -30,8 +30,9 @@ def _system(error: OSError) -> JournalError:
 
 
 def _database(error: Exception) -> JournalError:
-    code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
-    if code == sqlite3.SQLITE_FULL:
+    extended: int = getattr(error, "sqlite_errorcode", 0)
+    code = extended & _PRIMARY
+    if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
         return full(error)
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return read_only(error)

@@ -7,10 +7,10 @@ from perdure.journal.filesystem import make_private, sync_directory, write_durab
 
 
 class Objects:
-    """A directory `objects/ab/cdef…` beside the journal."""
+    """A directory `<db>.objects/ab/cdef…` beside the journal."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, journal: Path) -> None:
+        self._directory = journal.with_name(f"{journal.name}.objects")
 
     def put(self, digest: str, data: bytes) -> None:
         """Write a value, once."""

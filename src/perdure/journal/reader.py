@@ -18,6 +18,7 @@ from perdure.ports import (
     LAST,
     Ambiguous,
     Corrupt,
+    DiskFull,
     Entry,
     Filter,
     JournalError,
@@ -92,7 +93,7 @@ class Reader:
     def __init__(self, path: Path, connect: Connect) -> None:
         self._path = path
         self._connect = connect
-        self._objects = Objects(path.with_name(f"{path.name}.objects"))
+        self._objects = Objects(path)
 
     @contextmanager
     def _open(self) -> Generator[Connection]:
@@ -116,9 +117,9 @@ class Reader:
             db.execute("SELECT token FROM owner").fetchone()
         except Exception as error:
             db.close()
-            if not isinstance(told(error), ReadOnlyDisk) or self._log_is_needed():
+            if not isinstance(told(error), ReadOnlyDisk | DiskFull) or self._log_is_needed():
                 raise
-            # Nobody can write here, so nothing changes under us.
+            # The log could not be made, and a writer would have one. The next look decides anew.
             return self._connect(self._path, "immutable")
         return db
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Self, TypeVar
 
 from perdure.journal import parcel, schema
+from perdure.journal.ballast import Ballast
 from perdure.journal.driver import Connect, connect
 from perdure.journal.faults import told
 from perdure.journal.filesystem import make_private, refuse_network
@@ -17,7 +18,7 @@ from perdure.journal.store import Store
 from perdure.journal.turns import check
 from perdure.journal.waiting import Waiters
 from perdure.journal.writer import Writer
-from perdure.ports import Closed, Entry, Filter, JournalError, NoJournal, Question, Run, Swept, Turn, Verdict
+from perdure.ports import Closed, DiskFull, Entry, Filter, JournalError, NoJournal, Question, Run, Swept, Turn, Verdict
 
 _RUNS_A_COMMIT: Final = 100
 _PAGES_A_COMMIT: Final = 1_000
@@ -182,6 +183,15 @@ def _store(path: Path, network: bool, connect: Connect, undo: ExitStack) -> Stor
         schema.create(path, connect)
     if not path.is_file():
         raise NoJournal(f"{path} is not a file")
+    try:
+        return _owned(path, connect)
+    except Exception as error:
+        if not isinstance(told(error), DiskFull) or not Ballast(path).give_up():
+            raise
+        return _owned(path, connect)
+
+
+def _owned(path: Path, connect: Connect) -> Store:
     db = connect(path, "rw")
     with ExitStack() as closing:
         closing.callback(db.close)

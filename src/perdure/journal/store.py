@@ -53,8 +53,8 @@ class Store:
         self._written = 0
         """About how much the log has grown since the last checkpoint; its file is reused and does not tell."""
         self._doubt: Suspect | None = None
-        self._ballast = Ballast(path.with_name(f"{path.name}.ballast"))
-        self._objects = Objects(path.with_name(f"{path.name}.objects"))
+        self._ballast = Ballast(path)
+        self._objects = Objects(path)
         self._token = self._take_over()
         self._heads = Heads(db)
         self._ballast.take()

@@ -1,0 +1,211 @@
+"""Every change of what is stored is found, and the first entry that cannot be believed is named (R12)."""
+
+import random
+import shutil
+import sqlite3
+from dataclasses import replace
+
+import pytest
+
+from perdure.journal import SqliteJournal
+from perdure.journal.chain import START, Kept, Row, hash_of, judge, kept, seal_of
+from perdure.ports import Corrupt, JournalError, Run, Summary
+from perdure.testing.contracts import MB, RUNNING, a_turn, an_artifact
+
+COLUMNS = {
+    "entries": ("run", "seq", "type", "at", "body", "hash"),
+    "runs": ("id", "head_seq", "head", "created", "updated", "status", "goal", "session", "parent", "wake_at", "over", "counters"),
+    "named": ("run", "seq", "artifact"),
+    "questions": ("run", "id", "asked_seq", "answered_seq"),
+    "artifacts": ("digest", "size", "data"),
+}  # fmt: skip
+
+
+async def filled(path):
+    """A journal with something in every table and two runs of some length."""
+    async with await SqliteJournal.open(path) as journal:
+        for run in ("r_1", "r_2"):
+            values = [an_artifact(run.encode() * 10), an_artifact(run.encode() * MB)]
+            first = replace(a_turn(run, 1, 3), artifacts=values, asked=["q_1", "q_2"])
+            await journal.append(replace(first, summary=Summary("running", "Ship", "s_1", "r_0", 5)))
+            for n in range(4, 24, 2):
+                await journal.append(a_turn(run, n, 2, body=b'{"n":%d}' % n))
+            await journal.append(replace(a_turn(run, 24), answered=["q_1"], artifacts=values[:1]))
+
+
+async def changed(path, *statements):
+    """What verification says after somebody has changed the file."""
+    with sqlite3.connect(path) as db:
+        for sql, *values in statements:
+            db.execute(sql, values)
+    db.close()
+    async with await SqliteJournal.open(path) as journal:
+        return await verdicts(journal)
+
+
+async def verdicts(journal):
+    found = {}
+    for run in ("r_1", "r_2"):
+        try:
+            found[run] = (await journal.verify(run)).bad_seq
+        except JournalError as error:
+            found[run] = type(error).__name__
+    return found
+
+
+def other_than(value, draw):
+    """A different value of the same type."""
+    if isinstance(value, int):
+        return value + draw.choice([-1, 1, 2, 1000])
+    if value is None:
+        return draw.choice([1, 24, 99])
+    data = bytearray(value.encode() if isinstance(value, str) else value) or bytearray(b"x")
+    if len(data) > 1 or isinstance(value, bytes):
+        place = draw.randrange(len(data))
+        data[place] ^= 1 << draw.randrange(6)
+    found = bytes(data)
+    if isinstance(value, bytes):
+        return found if found != value else found + b"x"
+    text = found.decode("ascii", "replace")
+    return text if text != value else text + "x"
+
+
+@pytest.mark.campaign
+async def test_every_change_of_a_stored_value_is_found(tmp_path, volume):
+    source, path = tmp_path / "source.db", tmp_path / "copy.db"
+    await filled(source)
+    shutil.copytree(tmp_path / "source.db.objects", tmp_path / "copy.db.objects")
+    draw, missed, tried = random.Random(5), [], 0
+    while tried < volume(320, 10_000):
+        shutil.copy(source, path)
+        table = draw.choice(["entries", "entries", *COLUMNS])
+        column = draw.choice(COLUMNS[table])
+        with sqlite3.connect(path) as db:
+            keys = "run, seq" if table == "entries" else "run, seq, artifact" if table == "named" else "number"
+            rows = db.execute(f"SELECT {keys}, {column} FROM {table}").fetchall()  # noqa: S608  our own names
+            *key, value = draw.choice(rows)
+            where = " AND ".join(f"{name} = ?" for name in keys.split(", "))
+            try:
+                db.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (other_than(value, draw), *key))  # noqa: S608
+            except sqlite3.IntegrityError:
+                continue
+        db.close()
+        tried += 1
+        async with await SqliteJournal.open(path) as journal:
+            if all(verdict is None for verdict in (await verdicts(journal)).values()):
+                missed.append((tried, table, column, value))
+    assert missed == []
+
+
+@pytest.mark.campaign
+async def test_flipped_bits_of_the_file_never_pass(tmp_path, volume):
+    source, path = tmp_path / "source.db", tmp_path / "copy.db"
+    await filled(source)
+    shutil.copytree(tmp_path / "source.db.objects", tmp_path / "copy.db.objects")
+    whole, draw, passed = source.read_bytes(), random.Random(6), []
+    before = dump(source)
+    for n in range(volume(120, 10_000)):
+        data = bytearray(whole)
+        place = draw.randrange(len(data))
+        data[place] ^= 1 << draw.randrange(8)
+        path.write_bytes(data)
+        try:
+            journal = await SqliteJournal.open(path, read_only=True)
+        except JournalError:
+            continue
+        fine = all(verdict is None for verdict in (await verdicts(journal)).values())
+        if fine and dump(path) != before:
+            passed.append((n, place))
+    assert passed == []
+
+
+def dump(path):
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+        rows = [db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in COLUMNS]  # noqa: S608
+    db.close()
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("statements", "bad"),
+    [
+        ([("UPDATE entries SET body = x'00' WHERE run = 1 AND seq = 9",)], 8),
+        ([("DELETE FROM entries WHERE run = 1 AND seq = 9",)], 8),
+        ([("DELETE FROM entries WHERE run = 1 AND seq > 21",)], 22),
+        ([("DELETE FROM entries WHERE run = 1 AND seq > 20",)], 20),
+        ([("DELETE FROM entries WHERE run = 1",)], 1),
+        ([("UPDATE runs SET head_seq = 23 WHERE number = 1",)], 24),
+        ([("UPDATE runs SET status = 'failed' WHERE number = 1",)], 24),
+        ([("INSERT INTO entries VALUES (1, 25, 'Faked', 0, x'7b7d', zeroblob(32))",)], 25),
+        ([("DELETE FROM named WHERE run = 1 AND seq = 24",)], 24),
+        ([("DELETE FROM artifacts WHERE number = 1",)], 1),
+        ([("UPDATE artifacts SET data = x'00' WHERE number = 1",)], 3),
+        ([("INSERT INTO questions VALUES (9, 1, 'q_9', 3, NULL)",)], 1),
+        ([("INSERT INTO questions VALUES (9, 1, 'q_9', 2, NULL)",)], 25),
+        ([("UPDATE questions SET answered_seq = 99 WHERE run = 1 AND id = 'q_2'",)], 25),
+        (
+            [
+                ("UPDATE entries SET seq = -9 WHERE run = 1 AND seq = 8",),
+                ("UPDATE entries SET seq = 8 WHERE run = 1 AND seq = 10",),
+                ("UPDATE entries SET seq = 10 WHERE run = 1 AND seq = -9",),
+            ],
+            8,
+        ),
+    ],
+)
+async def test_the_first_bad_entry_is_named_and_other_runs_are_fine(statements, bad, tmp_path):
+    await filled(tmp_path / "runs.db")
+    found = await changed(tmp_path / "runs.db", *statements)
+    assert found["r_1"] == bad
+    assert found["r_2"] is None or statements[0][0].startswith("INSERT INTO questions")
+
+
+async def test_a_file_of_an_artifact_is_looked_at_too(tmp_path):
+    await filled(tmp_path / "runs.db")
+    large = sorted((tmp_path / "runs.db.objects").glob("??/*"))
+    assert len(large) == 2
+    large[0].write_bytes(b"x" * large[0].stat().st_size)
+    large[1].unlink()
+    assert await changed(tmp_path / "runs.db") == {"r_1": 3, "r_2": 3}
+
+
+async def test_a_run_that_was_changed_is_not_loaded(tmp_path):
+    await filled(tmp_path / "runs.db")
+    await changed(tmp_path / "runs.db", ("UPDATE entries SET at = 0 WHERE run = 1 AND seq = 5",))
+    async with await SqliteJournal.open(tmp_path / "runs.db") as journal:
+        with pytest.raises(Corrupt, match="entry 4 of r_1 cannot be believed"):
+            await journal.load("r_1")
+        assert len((await journal.load("r_2"))[1]) == 24
+        assert len(await journal.read("r_1", limit=3)) == 3, "what can be read can be looked at"
+
+
+async def test_memory_is_judged_by_the_same_chain():
+    from perdure.journal import MemoryJournal
+
+    journal = MemoryJournal()
+    await journal.append(a_turn("r_1", 1, 2))
+    held = journal._runs["r_1"]
+    held.turns[0] = replace(held.turns[0], rows=[replace(row, at=0) for row in held.turns[0].rows])
+    assert (await journal.verify("r_1")).bad_seq == 1
+    with pytest.raises(Corrupt):
+        await journal.load("r_1")
+
+
+def test_the_hash_of_a_turn_keeps_its_meaning():
+    turn = replace(a_turn("r_1", 1, 2, at=0, body=b"{}"), asked=["q_1"])
+    stored = kept(turn, START)
+    run = Run("r_1", 1, 2, "", 1, 2, RUNNING)
+    assert stored.rows[-1].hash.hex() == "786380c27144b63f2c975a70fa826ab4e92aa0c1db47cf4e0e10df133727d6fd"
+    assert seal_of(run, stored.rows[-1].hash) == "38e746eaa31346893ab074851e3c69ab31a1a368a484d313c033f7310343ea48"
+
+
+def test_no_two_turns_read_alike():
+    rows = [Row(1, "a", 0, b"bc", None)], [Row(1, "ab", 0, b"c", None)], [Row(1, "a", 0, b"b", None)]
+    marks = [{}, {"artifacts": ["x"]}, {"asked": ["x"]}, {"answered": ["x"]}, {"asked": ["x", "y"]}, {"asked": ["xy"]}]
+    hashes = {hash_of(run, Kept(each, **mark), START) for run in ("r", "s") for each in rows for mark in marks}
+    assert len(hashes) == 2 * len(rows) * len(marks)
+
+
+def test_a_run_without_entries_cannot_be_believed():
+    run = Run("r_1", 1, 2, "", 0, 0, RUNNING)
+    assert judge(run, []).bad_seq == 1

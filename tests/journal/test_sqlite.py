@@ -1,0 +1,255 @@
+"""The file itself: how it is made, opened, brought forward, refused; and the thread that writes it."""
+
+import asyncio
+import gc
+import sqlite3
+import stat
+from dataclasses import replace
+
+import pytest
+
+from perdure.journal import SqliteJournal, batch, filesystem, reader, schema, writer
+from perdure.journal.driver import connect
+from perdure.journal.reader import Reader
+from perdure.ports import Closed, Corrupt, Filter, Locked, NetworkDisk, Newer, NoJournal, Suspect, UnknownRun
+from perdure.testing.contracts import MB, OVER, a_turn, an_artifact
+
+EXTRA = "CREATE TABLE extra (a INTEGER) STRICT; -- one\nINSERT INTO extra VALUES (1);\n"
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+# ------------------------------------------------------------ made and opened
+
+
+async def test_only_its_owner_can_look_into_it(tmp_path):
+    path = tmp_path / "a" / "b" / "runs.db"
+    async with await SqliteJournal.open(path) as journal:
+        await journal.append(replace(a_turn("r_1", 1), artifacts=[an_artifact(bytes(2 * MB))]))
+        files = [each for each in path.parent.rglob("*") if each.is_file()]
+        assert len(files) == 6
+        assert {mode(each) for each in files} == {0o600}
+        assert {mode(each) for each in (path.parent, path.parent.parent, *path.parent.glob("*.objects"))} == {0o700}
+
+
+async def test_it_is_found_again_by_any_of_its_names(tmp_path, monkeypatch):
+    (tmp_path / "link.db").symlink_to(tmp_path / "runs.db")
+    monkeypatch.chdir(tmp_path)
+    async with await SqliteJournal.open("runs.db") as journal:
+        await journal.append(a_turn("r_1", 1))
+        with pytest.raises(Locked):
+            await SqliteJournal.open(tmp_path / "link.db")
+    async with await SqliteJournal.open(tmp_path / "link.db") as again:
+        assert (await again.run("@last")).id == "r_1"
+
+
+async def test_what_a_dead_process_left_of_a_new_file_is_no_hindrance(tmp_path):
+    for name in ("runs.db", "runs.db.new", "runs.db.new-journal"):
+        (tmp_path / name).write_bytes(b"" if name == "runs.db" else b"half a file")
+    async with await SqliteJournal.open(tmp_path / "runs.db") as journal:
+        assert await journal.runs() == []
+    assert not list(tmp_path.glob("*.new*"))
+
+
+async def test_a_name_that_needs_quoting_is_only_a_name(tmp_path):
+    path = tmp_path / "50% of?mode=memory#all é.db"
+    async with await SqliteJournal.open(path) as journal:
+        await journal.append(a_turn("r_1", 1))
+    assert path.is_file()
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+async def test_what_is_no_journal_is_refused_and_not_touched(read_only, tmp_path):
+    (tmp_path / "text.db").write_text("not a database " * 100)
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE owner (token)")
+    other.close()
+    (tmp_path / "directory.db").mkdir()
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("*.db") if path.is_file()}
+    for name in ("text.db", "other.db", "directory.db"):
+        with pytest.raises(NoJournal):
+            await SqliteJournal.open(tmp_path / name, read_only=read_only)
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+
+
+async def test_there_is_nothing_to_read_where_there_is_no_file(tmp_path):
+    with pytest.raises(NoJournal, match="there is no journal"):
+        await SqliteJournal.open(tmp_path / "none" / "runs.db", read_only=True)
+    assert not (tmp_path / "none").exists()
+
+
+async def test_a_reader_only_reads(journal, tmp_path):
+    await journal.append(a_turn("r_1", 1))
+    async with await SqliteJournal.open(tmp_path / "runs.db", read_only=True) as other:
+        for work in (other.append(a_turn("r_1", 2)), other.sweep(0)):
+            with pytest.raises(Closed):
+                await work
+        assert await other.grown("r_1", 0, 1)
+        assert not await other.grown("r_1", 1, 0.01)
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+async def test_a_disk_that_is_not_local_is_refused_unless_somebody_insists(read_only, tmp_path, monkeypatch):
+    await (await SqliteJournal.open(tmp_path / "runs.db")).close()
+    monkeypatch.setitem(filesystem.UNTRUSTED, filesystem.magic_of(tmp_path), "a test")
+    with pytest.raises(NetworkDisk, match="lies on a test"):
+        await SqliteJournal.open(tmp_path / "runs.db", read_only=read_only)
+    await (await SqliteJournal.open(tmp_path / "runs.db", read_only=read_only, network=True)).close()
+
+
+def test_the_kind_of_a_disk_is_known(tmp_path, monkeypatch):
+    assert filesystem.magic_of(tmp_path) not in (0, *filesystem.UNTRUSTED)
+    with pytest.raises(FileNotFoundError):
+        filesystem.magic_of(tmp_path / "nowhere")
+    monkeypatch.setattr(filesystem.sys, "platform", "darwin")
+    assert filesystem.magic_of(tmp_path) == 0
+
+
+# ------------------------------------------------------------ brought forward
+
+
+async def test_an_older_file_is_brought_forward_with_a_copy_beside_it(tmp_path, monkeypatch):
+    path = tmp_path / "runs.db"
+    async with await SqliteJournal.open(path) as journal:
+        await journal.append(a_turn("r_1", 1))
+    with monkeypatch.context() as later:
+        wanted = [*schema.steps(), EXTRA]
+        later.setattr(schema, "steps", lambda: wanted)
+        async with await SqliteJournal.open(path) as journal:
+            await journal.append(a_turn("r_1", 2))
+            assert journal._store._db.execute("SELECT a FROM extra").fetchall() == [(1,)]
+    for read_only in (True, False):
+        with pytest.raises(Newer, match="version 2, this release knows 1"):
+            await SqliteJournal.open(path, read_only=read_only)
+    copy = tmp_path / "runs.db.v1"
+    assert mode(copy) == 0o600
+    assert Reader(copy, connect).verify("r_1").entries == 1
+
+
+async def test_a_step_forward_that_fails_changes_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "runs.db"
+    await (await SqliteJournal.open(path)).close()
+    with monkeypatch.context() as later:
+        wanted = [*schema.steps(), EXTRA.replace("INTO extra", "INTO nowhere")]
+        later.setattr(schema, "steps", lambda: wanted)
+        with pytest.raises(Suspect):
+            await SqliteJournal.open(path)
+    async with await SqliteJournal.open(path) as journal:
+        assert journal._store._db.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+# ------------------------------------------------------------ the thread that writes
+
+
+async def test_turns_that_wait_share_a_commit(journal):
+    commits = []
+    commit = journal._store.commit
+
+    def counted(turns):
+        commits.append(len(turns))
+        return commit(turns)
+
+    journal._store.commit = counted
+    await asyncio.gather(*(journal.append(a_turn(f"r_{n}", 1)) for n in range(1_000)))
+    assert sum(commits) == 1_000
+    assert len(commits) < 50
+    assert max(commits) <= writer.MOST_TURNS
+
+
+async def test_a_commit_is_not_larger_than_needed(journal, monkeypatch):
+    monkeypatch.setattr(writer, "MOST_BYTES", 3_000)
+    sizes = []
+    commit = journal._store.commit
+    journal._store.commit = lambda turns: sizes.append(len(turns)) or commit(turns)
+    await asyncio.gather(*(journal.append(a_turn(f"r_{n}", 1, body=bytes(1_000))) for n in range(30)))
+    assert max(sizes) <= 3
+
+
+async def test_other_work_waits_its_turn(journal):
+    await journal.append(a_turn("r_1", 1))
+    waiting = [journal.append(replace(a_turn("r_1", 2), summary=OVER)), journal.append(a_turn("r_2", 1))]
+    swept = await journal.sweep(2**60)
+    await asyncio.gather(*waiting)
+    assert swept.runs == 1
+    assert [run.id for run in await journal.runs()] == ["r_2"]
+
+
+def test_a_loop_that_is_gone_stops_nothing(tmp_path):
+    async def leaves():
+        journal = await SqliteJournal.open(tmp_path / "runs.db")
+        journal.append(a_turn("r_1", 1))
+        return journal
+
+    journal = asyncio.run(leaves())
+    asyncio.run(journal.close())
+    gc.collect()
+    assert Reader(tmp_path / "runs.db", connect).verify("r_1").entries == 1
+
+
+async def test_the_writer_remembers_only_so_many_runs(journal, monkeypatch):
+    monkeypatch.setattr(batch, "MOST_HEADS", 3)
+    for n in range(8):
+        await journal.append(a_turn(f"r_{n}", 1))
+    assert len(journal._store._heads._known) == 3
+    for n in range(8):
+        await journal.append(a_turn(f"r_{n}", 2))
+        assert (await journal.verify(f"r_{n}")).bad_seq is None
+
+
+async def test_a_turn_that_contradicts_the_file_is_refused_alone(journal, tmp_path):
+    await journal.append(a_turn("r_1", 1))
+    with sqlite3.connect(tmp_path / "runs.db") as meddler:
+        meddler.execute("INSERT INTO entries VALUES (1, 2, 'Faked', 0, x'7b7d', NULL)")
+    meddler.close()
+    outcomes = await asyncio.gather(
+        journal.append(a_turn("r_1", 2)), journal.append(a_turn("r_2", 1)), return_exceptions=True
+    )
+    assert [type(outcome).__name__ for outcome in outcomes] == ["Malformed", "NoneType"]
+
+
+# ------------------------------------------------------------ reading
+
+
+async def test_a_listing_uses_its_indexes(journal):
+    db = journal._store._db
+    for where, index in (
+        (Filter(statuses=["running"]), "runs_by_status"),
+        (Filter(session="s_1"), "runs_by_session"),
+        (Filter(parent="r_1"), "runs_by_parent"),
+    ):
+        tests = " AND ".join(test for test, _ in reader._conditions(where, None))
+        plan = db.execute(f"EXPLAIN QUERY PLAN SELECT * FROM runs WHERE {tests} ORDER BY number DESC", ["x"]).fetchall()  # noqa: S608
+        assert any(index in str(row) for row in plan), plan
+
+
+async def test_a_long_run_is_verified_page_by_page(journal):
+    for first in range(1, 5_001, 250):
+        await journal.append(a_turn("r_1", first, 250))
+    run, entries = await journal.load("r_1")
+    assert run.head_seq == len(entries) == 5_000
+    assert len([line async for line in journal.export("r_1")]) == 21
+
+
+async def test_an_export_that_nobody_finishes_lets_go(journal):
+    for first in range(1, 200):
+        await journal.append(a_turn("r_1", first))
+    lines = journal.export("r_1")
+    assert b"perdure_run" in await anext(lines)
+    await lines.aclose()
+    with pytest.raises(UnknownRun):
+        await anext(journal.export("r_9"))
+
+
+async def test_a_damaged_page_is_told_as_damage(tmp_path):
+    path = tmp_path / "runs.db"
+    async with await SqliteJournal.open(path) as journal:
+        for first in range(1, 400):
+            await journal.append(a_turn("r_1", first))
+    data = bytearray(path.read_bytes())
+    data[8192:] = bytes(len(data) - 8192)
+    path.write_bytes(data)
+    for read_only in (True, False):
+        with pytest.raises(Corrupt, match="the file is damaged"):
+            await SqliteJournal.open(path, read_only=read_only)
