@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from perdure.journal import SqliteJournal
-from perdure.journal.chain import START, Kept, Row, hash_of, judge, kept, seal_of
-from perdure.ports import Corrupt, JournalError, Run, Summary
+from perdure.journal.chain import START, Marks, hash_of, judge, marks_of, seal_of, shown_of
+from perdure.ports import Corrupt, Entry, JournalError, Run, Summary
 from perdure.testing.contracts import MB, RUNNING, a_turn, an_artifact
 
 COLUMNS = {
@@ -185,7 +185,7 @@ async def test_memory_is_judged_by_the_same_chain():
     journal = MemoryJournal()
     await journal.append(a_turn("r_1", 1, 2))
     held = journal._runs["r_1"]
-    held.turns[0] = replace(held.turns[0], rows=[replace(row, at=0) for row in held.turns[0].rows])
+    held.turns[0] = replace(held.turns[0], entries=[replace(each, at=0) for each in held.turns[0].entries])
     assert (await journal.verify("r_1")).bad_seq == 1
     with pytest.raises(Corrupt):
         await journal.load("r_1")
@@ -193,16 +193,18 @@ async def test_memory_is_judged_by_the_same_chain():
 
 def test_the_hash_of_a_turn_keeps_its_meaning():
     turn = replace(a_turn("r_1", 1, 2, at=0, body=b"{}"), asked=["q_1"])
-    stored = kept(turn, START)
-    run = Run("r_1", 1, 2, "", 1, 2, RUNNING)
-    assert stored.rows[-1].hash.hex() == "786380c27144b63f2c975a70fa826ab4e92aa0c1db47cf4e0e10df133727d6fd"
-    assert seal_of(run, stored.rows[-1].hash) == "38e746eaa31346893ab074851e3c69ab31a1a368a484d313c033f7310343ea48"
+    found = hash_of("r_1", turn.entries, marks_of(turn), START)
+    assert found.hex() == "786380c27144b63f2c975a70fa826ab4e92aa0c1db47cf4e0e10df133727d6fd"
+    assert (
+        seal_of(shown_of("r_1", RUNNING), 2, 1, 2, found).hex()
+        == "bb148b31a4bf14d96a5f9cd36e5d96f071e485aa8603f9e8d75ba0b214a3ddd4"
+    )
 
 
 def test_no_two_turns_read_alike():
-    rows = [Row(1, "a", 0, b"bc", None)], [Row(1, "ab", 0, b"c", None)], [Row(1, "a", 0, b"b", None)]
+    rows = [Entry("r", 1, "a", 0, b"bc")], [Entry("r", 1, "ab", 0, b"c")], [Entry("r", 1, "a", 0, b"b")]
     marks = [{}, {"artifacts": ["x"]}, {"asked": ["x"]}, {"answered": ["x"]}, {"asked": ["x", "y"]}, {"asked": ["xy"]}]
-    hashes = {hash_of(run, Kept(each, **mark), START) for run in ("r", "s") for each in rows for mark in marks}
+    hashes = {hash_of(run, each, Marks(**mark), START) for run in ("r", "s") for each in rows for mark in marks}
     assert len(hashes) == 2 * len(rows) * len(marks)
 
 

@@ -10,34 +10,37 @@ from hashlib import sha256
 from struct import Struct
 from typing import Final
 
-from perdure.ports import Run, Turn, Verdict
+from perdure.ports import Entry, Run, Summary, Turn, Verdict
 
 START: Final = bytes(32)
 """Stands where a first turn would name the turn before it."""
 _ENTRY: Final = Struct(">qqII")
 _LENGTH: Final = Struct(">I")
-_NUMBER: Final = Struct(">q")
+_NUMBERS: Final = Struct(">qqq")
+_SHOWN: Final = Struct(">??q")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """An entry as it is stored; the last one of a turn carries the turn's hash."""
+class Marks:
+    """What a turn names beside its entries, each sorted."""
 
-    seq: int
-    type: str
-    at: int
-    body: bytes
-    hash: bytes | None
+    artifacts: Sequence[str] = ()
+    asked: Sequence[str] = ()
+    answered: Sequence[str] = ()
+
+
+NO_MARKS: Final = Marks()
+_NOTHING: Final = bytes(3 * _LENGTH.size)
+"""How no marks are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A turn as it is stored."""
 
-    rows: Sequence[Row]
-    artifacts: Sequence[str] = ()
-    asked: Sequence[str] = ()
-    answered: Sequence[str] = ()
+    entries: Sequence[Entry]
+    hash: bytes | None
+    marks: Marks = NO_MARKS
 
 
 def digest_of(data: bytes) -> str:
@@ -45,47 +48,44 @@ def digest_of(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def kept(turn: Turn, before: bytes) -> Kept:
-    """A turn as it will be stored, after the turn with the hash `before`."""
-    *first, last = turn.entries
-    artifacts = sorted({artifact.digest for artifact in turn.artifacts})
-    plain = [Row(entry.seq, entry.type, entry.at, entry.body, None) for entry in first]
-    final = Row(last.seq, last.type, last.at, last.body, None)
-    found = Kept([*plain, final], artifacts, sorted(turn.asked), sorted(turn.answered))
-    sealed = Row(last.seq, last.type, last.at, last.body, hash_of(turn.run, found, before))
-    return Kept([*plain, sealed], found.artifacts, found.asked, found.answered)
+def marks_of(turn: Turn) -> Marks:
+    """What a turn names. Most turns name nothing."""
+    if not (turn.artifacts or turn.asked or turn.answered):
+        return NO_MARKS
+    digests = {artifact.digest for artifact in turn.artifacts}
+    return Marks(sorted(digests), sorted(turn.asked), sorted(turn.answered))
 
 
-def hash_of(run: str, turn: Kept, before: bytes) -> bytes:
+def hash_of(run: str, entries: Iterable[Entry], marks: Marks, before: bytes) -> bytes:
     """The hash of a turn. Every part goes in with its length, so that no two turns read alike."""
-    parts = [before, *_texts([run])]
-    for row in turn.rows:
-        word = row.type.encode()
-        parts += (_ENTRY.pack(row.seq, row.at, len(word), len(row.body)), word, row.body)
-    parts += _ends(turn)
+    parts = [before, _text(run)]
+    for entry in entries:
+        word = entry.type.encode()
+        parts += (_ENTRY.pack(entry.seq, entry.at, len(word), len(entry.body)), word, entry.body)
+    parts.append(_NOTHING if marks is NO_MARKS else _marks(marks))
     return sha256(b"".join(parts)).digest()
 
 
-def _ends(turn: Kept) -> Iterable[bytes]:
-    for texts in (turn.artifacts, turn.asked, turn.answered):
-        yield _LENGTH.pack(len(texts))
-        yield from _texts(texts)
+def _marks(marks: Marks) -> bytes:
+    lists = (marks.artifacts, marks.asked, marks.answered)
+    return b"".join(_LENGTH.pack(len(texts)) + b"".join(map(_text, texts)) for texts in lists)
 
 
-def _texts(texts: Iterable[str]) -> Iterable[bytes]:
-    for text in texts:
-        data = text.encode("utf-8", "surrogatepass")
-        yield _LENGTH.pack(len(data))
-        yield data
+def _text(text: str) -> bytes:
+    data = text.encode("utf-8", "surrogatepass")
+    return _LENGTH.pack(len(data)) + data
 
 
-def seal_of(run: Run, last: bytes) -> str:
+def shown_of(run: str, summary: Summary) -> bytes:
+    """What a listing shows of a run, as one text to be hashed."""
+    words = (run, summary.status, summary.goal, summary.session, summary.parent)
+    numbers = _SHOWN.pack(summary.over, summary.wake_at is None, summary.wake_at or 0)
+    return b"".join((*map(_text, words), numbers, summary.counters))
+
+
+def seal_of(shown: bytes, head_seq: int, created: int, updated: int, last: bytes) -> bytes:
     """A hash over the last turn's hash and everything a listing shows of the run."""
-    summary = run.summary
-    parts = [last, *_texts([run.id, summary.status, summary.goal, summary.session, summary.parent])]
-    numbers = (run.head_seq, run.created, run.updated, summary.over, summary.wake_at is None, summary.wake_at or 0)
-    parts += [*map(_NUMBER.pack, numbers), summary.counters]
-    return sha256(b"".join(parts)).hexdigest()
+    return sha256(last + _NUMBERS.pack(head_seq, created, updated) + shown).digest()
 
 
 def judge(run: Run, turns: Iterable[Kept]) -> Verdict:
@@ -94,17 +94,17 @@ def judge(run: Run, turns: Iterable[Kept]) -> Verdict:
     for turn in turns:
         if reason := _flaw(run.id, turn, seq, last):
             return Verdict(run.id, seq, seq + 1, reason)
-        last, seq = turn.rows[-1].hash or START, turn.rows[-1].seq
+        last, seq = turn.hash or START, turn.entries[-1].seq
     if seq != run.head_seq:
         return Verdict(run.id, seq, min(seq, run.head_seq) + 1, f"the run should end with entry {run.head_seq}")
-    if seal_of(run, last) != run.head:
+    if seal_of(shown_of(run.id, run.summary), seq, run.created, run.updated, last).hex() != run.head:
         return Verdict(run.id, seq, seq, "the end of the run or what listings show of it was changed")
     return Verdict(run.id, seq)
 
 
 def _flaw(run: str, turn: Kept, seq: int, before: bytes) -> str:
-    if not turn.rows:
+    if not turn.entries:
         return "an artifact or a question belongs to no turn"
-    if [row.seq for row in turn.rows] != list(range(seq + 1, seq + len(turn.rows) + 1)):
+    if any(entry.seq != wanted for wanted, entry in enumerate(turn.entries, seq + 1)):
         return "entries are missing or out of place"
-    return "" if turn.rows[-1].hash == hash_of(run, turn, before) else "the turn is not what was written"
+    return "" if turn.hash == hash_of(run, turn.entries, turn.marks, before) else "the turn is not what was written"

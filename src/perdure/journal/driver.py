@@ -1,13 +1,14 @@
 """The few things that are asked of SQLite, so that another build of it, or a failing disk, can stand in."""
 
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 Mode = Literal["rwc", "rw", "ro", "immutable"]
 Value = str | bytes | int | None
+Result = TypeVar("Result")
 
 
 class Cursor(Protocol):
@@ -52,14 +53,17 @@ def connect(path: Path, mode: Mode) -> Connection:
     return sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False)
 
 
-@contextmanager
-def transaction(db: Connection) -> Generator[None]:
-    """All of it or nothing. It takes the write lock at once: a read that turns into a write could not wait for it."""
+def all_or_nothing(db: Connection, work: Callable[[], Result]) -> Result:
+    """Do some work in a transaction.
+
+    It takes the write lock at once, because a read that turns into a write could not wait for it.
+    """
     db.execute("BEGIN IMMEDIATE")
     try:
-        yield
+        result = work()
         db.execute("COMMIT")
     except BaseException:
         with suppress(Exception):  # some errors have rolled back by themselves; the first one is what matters
             db.execute("ROLLBACK")
         raise
+    return result

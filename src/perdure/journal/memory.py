@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from perdure.journal import parcel
-from perdure.journal.chain import START, Kept, judge, kept, seal_of
+from perdure.journal.chain import START, Kept, hash_of, judge, marks_of, seal_of, shown_of
 from perdure.journal.turns import check, check_order
 from perdure.journal.waiting import Waiters
 from perdure.ports import (
@@ -72,15 +72,16 @@ class MemoryJournal:
         check_order(turn, held.run.head_seq if held else 0)
         self._check_names(turn)
         held = held or self._begin(turn)
-        stored = kept(turn, held.last)
-        held.last = stored.rows[-1].hash or START
-        held.turns.append(stored)
+        marks = marks_of(turn)
+        held.last = hash_of(turn.run, turn.entries, marks, held.last)
+        held.turns.append(Kept(turn.entries, held.last, marks))
         held.entries.extend(turn.entries)
         self._artifacts.update((each.digest, each.data) for each in turn.artifacts if each.data is not None)
         self._note_questions(turn)
         last = turn.entries[-1]
-        run = replace(held.run, head_seq=last.seq, updated=last.at, summary=turn.summary or held.run.summary)
-        held.run = replace(run, head=seal_of(run, held.last))
+        summary = turn.summary or held.run.summary
+        seal = seal_of(shown_of(turn.run, summary), last.seq, held.run.created, last.at, held.last)
+        held.run = replace(held.run, head_seq=last.seq, updated=last.at, summary=summary, head=seal.hex())
 
     def _begin(self, turn: Turn) -> _Held:
         if turn.summary is None:
@@ -128,7 +129,7 @@ class MemoryJournal:
         for run in gone:
             del self._runs[run.id]
         self._questions = {key: each for key, each in self._questions.items() if each.run in self._runs}
-        named = {digest for held in self._runs.values() for turn in held.turns for digest in turn.artifacts}
+        named = {digest for held in self._runs.values() for turn in held.turns for digest in turn.marks.artifacts}
         unnamed = [digest for digest in self._artifacts if digest not in named]
         for digest in unnamed:
             del self._artifacts[digest]
@@ -210,7 +211,7 @@ class MemoryJournal:
         """A run as lines of JSON."""
         held = self._held(run)
         yield parcel.header(held.run)
-        for digest in sorted({digest for turn in held.turns for digest in turn.artifacts}):
+        for digest in sorted({digest for turn in held.turns for digest in turn.marks.artifacts}):
             yield parcel.artifact_line(digest, self._artifacts[digest])
         for turn in held.turns:
             yield parcel.turn_line(turn)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from perdure.journal.chain import START, Kept, digest_of, kept, seal_of
+from perdure.journal.chain import START, Kept, digest_of, hash_of, marks_of, seal_of, shown_of
 from perdure.journal.turns import check
 from perdure.ports import Artifact, BadExport, Entry, JournalError, Run, Summary, Turn
 
@@ -32,9 +32,9 @@ def artifact_line(digest: str, data: bytes) -> bytes:
 
 def turn_line(turn: Kept) -> bytes:
     """A turn."""
-    entries = [[row.type, row.at, _bytes_out(row.body)] for row in turn.rows]
-    lists = {"artifacts": turn.artifacts, "asked": turn.asked, "answered": turn.answered}
-    return _line({"turn": turn.rows[0].seq, "entries": entries, **{key: list(v) for key, v in lists.items() if v}})
+    entries = [[entry.type, entry.at, _bytes_out(entry.body)] for entry in turn.entries]
+    lists = {"artifacts": turn.marks.artifacts, "asked": turn.marks.asked, "answered": turn.marks.answered}
+    return _line({"turn": turn.entries[0].seq, "entries": entries, **{key: list(v) for key, v in lists.items() if v}})
 
 
 def _line(value: dict[str, Any]) -> bytes:
@@ -111,7 +111,7 @@ def sealed(turns: list[Turn], summary: Summary) -> str:
     for turn in turns:
         if turn.first_seq != seq + 1:
             raise BadExport(f"entry {seq + 1} is missing")
-        stored = kept(turn, last)
-        last, seq = stored.rows[-1].hash or b"", stored.rows[-1].seq
+        last = hash_of(turn.run, turn.entries, marks_of(turn), last)
+        seq = turn.entries[-1].seq
     created, updated = turns[0].entries[0].at, turns[-1].entries[-1].at
-    return seal_of(Run(turns[0].run, 0, seq, "", created, updated, summary), last)
+    return seal_of(shown_of(turns[0].run, summary), seq, created, updated, last).hex()

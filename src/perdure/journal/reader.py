@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from perdure.journal import parcel
-from perdure.journal.chain import Kept, Row, digest_of, judge
+from perdure.journal.chain import Kept, digest_of, judge
 from perdure.journal.driver import Connect, Connection, Value
 from perdure.journal.faults import told
 from perdure.journal.objects import Objects
-from perdure.journal.rows import RUN, Gathering, run_of
+from perdure.journal.rows import RUN, Gathering, Row, run_of
 from perdure.journal.schema import version
 from perdure.ports import (
     LAST,
@@ -63,14 +63,14 @@ class _Stored:
 
     def turns(self, db: Connection) -> Iterator[Kept]:
         """What is stored, page by page: what was written once does not change."""
-        return Gathering(self.artifacts, self.asked, self.answered).turns(self._rows(db))
+        return Gathering(self.run.id, self.artifacts, self.asked, self.answered).turns(self._rows(db))
 
     def _rows(self, db: Connection) -> Iterator[Row]:
         seq = 0
         while seq < self.last_seq and (
             rows := db.execute(_ROWS, (self.run.number, seq, self.last_seq, PAGE)).fetchall()
         ):
-            yield from (Row(*row) for row in rows)
+            yield from rows
             seq = rows[-1][0]
 
 
@@ -144,7 +144,7 @@ class Reader:
         entries: list[Entry] = []
         with self._open() as db:
             stored = _stored(db, run)
-            verdict = judge(stored.run, _noted(stored.turns(db), run, entries))
+            verdict = judge(stored.run, _noted(stored.turns(db), entries))
         if verdict.bad_seq is not None:
             raise Corrupt(
                 f"entry {verdict.bad_seq} of {run} cannot be believed: {verdict.reason}",
@@ -235,9 +235,9 @@ class Reader:
         return [Question(run_id, id_, number, at, bool(done)) for run_id, id_, number, at, done in rows]
 
 
-def _noted(turns: Iterator[Kept], run: str, entries: list[Entry]) -> Iterator[Kept]:
+def _noted(turns: Iterator[Kept], entries: list[Entry]) -> Iterator[Kept]:
     for turn in turns:
-        entries.extend(Entry(run, row.seq, row.type, row.at, row.body) for row in turn.rows)
+        entries.extend(turn.entries)
         yield turn
 
 

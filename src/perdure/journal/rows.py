@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from perdure.journal.chain import Kept, Row
+from perdure.journal.chain import NO_MARKS, Kept, Marks
 from perdure.journal.driver import Value
-from perdure.ports import Run, Summary
+from perdure.ports import Entry, Run, Summary
 
 RUN: Final = "number, id, head_seq, head, created, updated, status, goal, session, parent, wake_at, over, counters"
 """The columns that `run_of` reads, in order."""
+Row = tuple[int, str, int, bytes, bytes | None]
+"""An entry as it is stored: seq, type, time, body, and at the end of a turn its hash."""
 
 
 def run_of(row: Sequence[Any]) -> Run:
@@ -19,36 +21,37 @@ def run_of(row: Sequence[Any]) -> Run:
     return Run(id_, number, head_seq, head.hex(), created, updated, summary)
 
 
-def row_of(run: Run) -> tuple[Value, ...]:
-    """The row of a run."""
-    shown = run.summary
-    head = (run.number, run.id, run.head_seq, bytes.fromhex(run.head), run.created, run.updated)
-    goal = shown.goal.encode("utf-8", "surrogatepass")
-    return (*head, shown.status, goal, shown.session, shown.parent, shown.wake_at, int(shown.over), shown.counters)
+def shown_in(summary: Summary) -> tuple[Value, ...]:
+    """The columns of a summary, in the order of `RUN`."""
+    goal = summary.goal.encode("utf-8", "surrogatepass")
+    words = (summary.status, goal, summary.session, summary.parent)
+    return (*words, summary.wake_at, int(summary.over), summary.counters)
 
 
 class Gathering:
     """Puts the rows of a run together as turns: a turn ends where a hash stands."""
 
-    def __init__(self, *marks: Iterable[tuple[int, str]]) -> None:
-        self._artifacts, self._asked, self._answered = (_by_seq(each) for each in marks)
+    def __init__(self, run: str, *marks: Iterable[tuple[int, str]]) -> None:
+        self._run = run
+        self._marks = [_by_seq(each) for each in marks]
+        self._any = any(self._marks)
 
     def turns(self, rows: Iterable[Row]) -> Iterator[Kept]:
-        """The turns, in order; at the end one without rows if something belongs to none of them."""
-        turn: list[Row] = []
-        for row in rows:
-            turn.append(row)
-            if row.hash is not None:
-                yield self._kept(turn)
-                turn = []
-        if turn:
-            yield self._kept(turn)
-        if self._artifacts or self._asked or self._answered:
-            yield Kept(())
+        """The turns, in order; at the end one without entries if something belongs to none of them."""
+        entries: list[Entry] = []
+        hash_: bytes | None = None
+        for seq, type_, at, body, hash_ in rows:
+            entries.append(Entry(self._run, seq, type_, at, body))
+            if hash_ is not None:
+                yield Kept(entries, hash_, self._marks_at(seq))
+                entries = []
+        if entries:
+            yield Kept(entries, None)
+        if any(self._marks):
+            yield Kept((), None)
 
-    def _kept(self, rows: list[Row]) -> Kept:
-        seq = rows[-1].seq
-        return Kept(rows, *(marks.pop(seq, ()) for marks in (self._artifacts, self._asked, self._answered)))
+    def _marks_at(self, seq: int) -> Marks:
+        return Marks(*(marks.pop(seq, ()) for marks in self._marks)) if self._any else NO_MARKS
 
 
 def _by_seq(marks: Iterable[tuple[int, str]]) -> dict[int, list[str]]:

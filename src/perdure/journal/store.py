@@ -1,14 +1,13 @@
 """The writing side of a file. One thread owns it; whatever it acknowledges is on the disk."""
 
 import sqlite3
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from perdure.journal.ballast import Ballast
 from perdure.journal.batch import INLINE, Batch, Heads
-from perdure.journal.driver import Connection, transaction
+from perdure.journal.driver import Connection, Result, all_or_nothing
 from perdure.journal.faults import suspect, told
 from perdure.journal.objects import Objects
 from perdure.ports import (
@@ -26,7 +25,6 @@ from perdure.ports import (
 WAL_LIMIT: Final = 16 * 1024 * 1024
 WAL_WORTH_A_CHECKPOINT: Final = 4 * 1024 * 1024
 _PAGE: Final = 4096
-_PAGES_A_COMMIT: Final = 3
 _PRAGMAS: Final = (
     "journal_mode = WAL",
     "synchronous = FULL",
@@ -39,7 +37,6 @@ _PRAGMAS: Final = (
 )
 _BLAME: Final = (Malformed, UnknownArtifact, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 """Errors that a single turn brings upon itself."""
-Result = TypeVar("Result")
 
 
 class Store:
@@ -60,22 +57,26 @@ class Store:
         self._ballast.take()
 
     def _take_over(self) -> int:
-        with transaction(self._db):
+        def bump() -> int:
             self._db.execute("UPDATE owner SET token = token + 1")
             return self._owner()
+
+        return all_or_nothing(self._db, bump)
 
     def _owner(self) -> int:
         return self._db.execute("SELECT token FROM owner").fetchone()[0]
 
-    @contextmanager
-    def _owned(self) -> Generator[None]:
+    def _owned(self, work: Callable[[], Result]) -> Result:
         """A transaction of the owner. A process that was stopped for a while may have lost the file meanwhile."""
         if self._doubt:
             raise self._doubt
-        with transaction(self._db):
+
+        def fenced() -> Result:
             if self._owner() != self._token:
                 raise Fenced("another process has taken this journal over", "open it again")
-            yield
+            return work()
+
+        return all_or_nothing(self._db, fenced)
 
     def commit(self, turns: Sequence[Turn]) -> list[JournalError | None]:
         """Keep turns in one commit; for each one, what was wrong with it. A bad one does not touch the others."""
@@ -91,10 +92,9 @@ class Store:
         outcomes = [batch.add(turn) for turn in turns]
         if batch.heads:
             self._write_objects(turns)
-            with self._owned():
-                batch.write(self._db)
-            self._heads.adopt(batch.heads)
-            self._written += batch.size + _PAGE * (_PAGES_A_COMMIT + len(batch.heads))
+            self._owned(lambda: batch.write(self._db))
+            self._heads.adopt(batch.heads, len(batch.begun))
+            self._written += batch.size + _PAGE * (2 + len(batch.heads))
         return outcomes
 
     def _write_objects(self, turns: Sequence[Turn]) -> None:
@@ -135,26 +135,27 @@ class Store:
         """Forget some runs that are over and old; how many."""
         found = """SELECT number FROM runs WHERE over = 1 AND updated < ? AND number <= coalesce(
             (SELECT number FROM runs WHERE over = 1 ORDER BY number DESC LIMIT 1 OFFSET ?), -1) LIMIT ?"""
-        with self._owned():
+
+        def forget() -> int:
             numbers = self._db.execute(found, (before, keep, most)).fetchall()
             for table, column in (("entries", "run"), ("named", "run"), ("questions", "run"), ("runs", "number")):
                 self._db.executemany(f"DELETE FROM {table} WHERE {column} = ?", numbers)  # noqa: S608  our own names
+            return len(numbers)
+
         self._heads.forget()
-        return len(numbers)
+        return self._owned(forget)
 
     def forget_artifacts(self) -> int:
         """Forget artifacts that no run names."""
-        with self._owned():
-            sql = "DELETE FROM artifacts WHERE number NOT IN (SELECT artifact FROM named)"
-            gone = self._db.execute(sql).rowcount
+        sql = "DELETE FROM artifacts WHERE number NOT IN (SELECT artifact FROM named)"
+        gone = self._owned(lambda: self._db.execute(sql).rowcount)
         rows = self._db.execute("SELECT digest FROM artifacts WHERE data IS NULL").fetchall()
         self._objects.keep_only({digest.hex() for (digest,) in rows})
         return gone
 
     def shrink(self, pages: int) -> bool:
         """Give some room back to the disk; whether there is more."""
-        with self._owned():
-            self._db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
+        self._owned(lambda: self._db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall())
         self._written += pages * _PAGE
         return bool(self._db.execute("PRAGMA freelist_count").fetchone()[0])
 

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
 from perdure.journal.store import Store
@@ -88,15 +88,16 @@ class Writer:
 
     def _with_others(self, first: _Append) -> list[_Append]:
         """A turn and those that wait behind it."""
-        batch, size = [first], first.size
-        with suppress(Empty):
-            while len(batch) < MOST_TURNS and size < MOST_BYTES:
-                item = self._queue.get_nowait()
-                if not isinstance(item, _Append):
-                    self._hold(item)
-                    break
-                batch.append(item)
-                size += item.size
+        batch, size = [first], 0
+        while len(batch) < MOST_TURNS and not self._queue.empty():
+            size += batch[-1].size
+            if size >= MOST_BYTES:
+                break
+            item = self._queue.get()  # nobody else takes from the queue, so there is one
+            if not isinstance(item, _Append):
+                self._hold(item)
+                break
+            batch.append(item)
         return batch
 
     def _hold(self, item: _Job | None) -> None:

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from perdure.journal.driver import Connect, Connection, transaction
+from perdure.journal.driver import Connect, Connection, all_or_nothing
 from perdure.journal.filesystem import PRIVATE_FILE, move_durably
 from perdure.ports import Newer, NoJournal
 
@@ -66,10 +66,8 @@ def bring_forward(db: Connection, path: Path, wanted: Sequence[str]) -> None:
 def migrate(db: Connection, found: int, wanted: Sequence[str]) -> None:
     """Each step and its number in one transaction."""
     for number, script in enumerate(wanted[found:], found + 1):
-        with transaction(db):
-            for statement in _statements(script):
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {number}")
+        statements = [*_statements(script), f"PRAGMA user_version = {number}"]
+        all_or_nothing(db, lambda statements=statements: [db.execute(each) for each in statements])
 
 
 def _statements(script: str) -> list[str]:
