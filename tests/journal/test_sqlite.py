@@ -11,7 +11,7 @@ import pytest
 from perdure.journal import SqliteJournal, batch, filesystem, reader, schema, writer
 from perdure.journal.driver import connect
 from perdure.journal.reader import Reader
-from perdure.ports import Closed, Corrupt, Filter, Locked, NetworkDisk, Newer, NoJournal, Suspect, UnknownRun
+from perdure.ports import Closed, Corrupt, Filter, Locked, Malformed, NetworkDisk, Newer, NoJournal, Suspect, UnknownRun
 from perdure.testing.contracts import MB, OVER, a_turn, an_artifact
 
 EXTRA = "CREATE TABLE extra (a INTEGER) STRICT; -- one\nINSERT INTO extra VALUES (1);\n"
@@ -253,3 +253,44 @@ async def test_a_damaged_page_is_told_as_damage(tmp_path):
     for read_only in (True, False):
         with pytest.raises(Corrupt, match="the file is damaged"):
             await SqliteJournal.open(path, read_only=read_only)
+
+
+async def test_a_large_value_is_written_once(journal, tmp_path):
+    value = an_artifact(bytes(2 * MB))
+    await journal.append(replace(a_turn("r_1", 1), artifacts=[value]))
+    (file,) = (tmp_path / "runs.db.objects").glob("??/*")
+    before = file.stat().st_ino
+    await journal.append(replace(a_turn("r_2", 1), artifacts=[value]))
+    assert file.stat().st_ino == before
+    file.write_bytes(b"torn")
+    await journal.append(replace(a_turn("r_3", 1), artifacts=[value]))
+    assert await journal.artifact(value.digest) == value.data, "bytes that are brought again mend a torn file"
+
+
+async def test_files_of_turns_that_were_never_kept_are_swept(journal, tmp_path):
+    value = an_artifact(bytes(2 * MB))
+    refused = replace(a_turn("r_1", 1), artifacts=[value], answered=["q_1"])
+    with pytest.raises(Malformed):
+        await journal.append(refused)
+    assert len(list((tmp_path / "runs.db.objects").glob("??/*"))) == 1
+    await journal.sweep(0)
+    assert list((tmp_path / "runs.db.objects").glob("??/*")) == []
+
+
+async def test_sweeping_gives_room_back(journal, tmp_path):
+    for n in range(150):
+        values = [an_artifact(f"{n}".encode() * 20_000)]
+        await journal.append(replace(a_turn(f"r_{n}", 1), artifacts=values, summary=OVER))
+    swept = await journal.sweep(2**60, keep=5)
+    assert (swept.runs, swept.artifacts) == (145, 145)
+    await journal.close()
+    assert (tmp_path / "runs.db").stat().st_size < 2 * MB
+
+
+async def test_two_can_wait_for_one_run(journal):
+    waiting = [asyncio.create_task(journal.grown("r_1", 0, 10)) for _ in range(2)]
+    gone = asyncio.create_task(journal.grown("r_1", 0, 10))
+    await asyncio.sleep(0.05)
+    gone.cancel()
+    await journal.append(a_turn("r_1", 1))
+    assert await asyncio.gather(*waiting) == [True, True]

@@ -116,7 +116,8 @@ class SqliteJournal:
     async def close(self) -> None:
         """Commit what is queued, then let go of the file and of its lock."""
         if self._writer is not None:
-            await asyncio.to_thread(self._writer.stop)
+            self._writer.stop()
+            await asyncio.to_thread(self._writer.join)
         self._closing.close()
 
     # ------------------------------------------------------------ reading

@@ -25,10 +25,14 @@ from perdure.ports import (
 WAL_LIMIT: Final = 16 * 1024 * 1024
 WAL_WORTH_A_CHECKPOINT: Final = 4 * 1024 * 1024
 _PAGE: Final = 4096
+_PATIENCE: Final = 5_000
+"""Milliseconds to wait for another program that writes."""
+_PATIENCE_WITH_READERS: Final = 50
+"""Milliseconds to wait for readers before the log is cut; turns wait meanwhile, and the next try comes soon."""
 _PRAGMAS: Final = (
     "journal_mode = WAL",
     "synchronous = FULL",
-    "busy_timeout = 5000",
+    f"busy_timeout = {_PATIENCE}",
     "trusted_schema = OFF",
     "cell_size_check = ON",
     "mmap_size = 0",
@@ -166,10 +170,14 @@ class Store:
         if not self._ballast.held:
             self._ballast.take()
         if self._written >= WAL_WORTH_A_CHECKPOINT:
-            # SQLite would do this by itself within a commit, but then it would not say if the disk failed.
             self._written = 0
-            kind = "TRUNCATE" if self._wal_size() > WAL_LIMIT else "PASSIVE"
-            self._db.execute(f"PRAGMA wal_checkpoint({kind})").fetchall()
+            self._checkpoint("TRUNCATE" if self._wal_size() > WAL_LIMIT else "PASSIVE")
+
+    def _checkpoint(self, kind: str) -> None:
+        """Bring the log into the file. SQLite does it by itself within a commit, but never says if the disk failed."""
+        self._db.execute(f"PRAGMA busy_timeout = {_PATIENCE_WITH_READERS}").fetchall()
+        self._db.execute(f"PRAGMA wal_checkpoint({kind})").fetchall()
+        self._db.execute(f"PRAGMA busy_timeout = {_PATIENCE}").fetchall()
 
     def _wal_size(self) -> int:
         try:

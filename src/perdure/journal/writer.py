@@ -66,10 +66,13 @@ class Writer:
         return asyncio.get_running_loop().create_future()
 
     def stop(self) -> None:
-        """Finish what is queued, then end. Blocks until the thread is gone."""
+        """Take nothing more. Called where turns are handed over, so that none can slip in behind the end."""
         if not self._closed:
             self._closed = True
             self._queue.put(None)
+
+    def join(self) -> None:
+        """Wait until all that was queued is done and the thread is gone."""
         self._thread.join()
 
     # ------------------------------------------------------------ in the thread

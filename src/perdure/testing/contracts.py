@@ -365,7 +365,8 @@ def _damages(lines: Sequence[bytes]) -> list[list[bytes]]:
         {},
     ]
     changed = [[json.dumps(each).encode(), *lines[1:]] for each in headers]
-    flipped = [[*lines[:-1], lines[-1].replace(b"StepEnded", b"StepFaked")]]
+    words = ((b"StepEnded", b"StepFaked"), (b"StepEnded", b"Step Ended"), (b'"data":"', b'"data":"AAAA'))
+    flipped = [[line.replace(*each) for line in lines] for each in words]
     torn = [[], [b"\xff"], [b"{"], [*lines[:-1], lines[-1][:-5]], [*lines, b'{"else":1}']]
     return [*one_less, *changed, *flipped, *torn]
 
