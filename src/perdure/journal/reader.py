@@ -168,7 +168,7 @@ class Reader:
                 return Verdict(run.id, run.head_seq, seq, error.message)
         return Verdict(run.id, run.head_seq)
 
-    def export(self, run: str) -> Iterator[bytes]:
+    def export(self, run: str) -> Generator[bytes]:
         """A run as lines."""
         with self._open() as db:
             stored = _stored(db, run)

@@ -169,9 +169,12 @@ class SqliteJournal:
     async def export(self, run: str) -> AsyncIterator[bytes]:
         """A run as lines of JSON."""
         lines = self._reader.export(run)
-        while page := await asyncio.to_thread(_some, lines):
-            for line in page:
-                yield line
+        try:
+            while page := await asyncio.to_thread(_some, lines):
+                for line in page:
+                    yield line
+        finally:
+            lines.close()
 
 
 def _store(path: Path, network: bool, connect: Connect, undo: ExitStack) -> Store:  # noqa: FBT001  called from one place
