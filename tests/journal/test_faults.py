@@ -42,7 +42,7 @@ def small_disk(tmp_path):
         ["/bin/mount", "-t", "tmpfs", "-o", "size=14m", "tmpfs", place], capture_output=True, check=False
     )
     if mounted.returncode:
-        pytest.skip("may not mount")
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("may not mount")
     yield place
     subprocess.run(["/bin/umount", place], check=True)
 

@@ -254,6 +254,12 @@ def test_labelled_tools_fail_upward_too():
     assert steps_of(plan)["a"]["on"] == {"failure": "fail"}
 
 
+def test_an_id_of_any_type_beside_labels_is_refused():
+    reading = read_data([{"label": "a", "agent_key": "x"}, {"id": ["b"], "tool": "x.y"}, {"id": {}, "label": "c"}])
+    assert {problem.code for problem in reading.errors} <= {"PRD1106", "PRD1103", "PRD1603"}
+    assert reading.errors
+
+
 def test_a_label_is_a_text():
     reading = read_data([{"label": 1, "agent_key": "x"}])
     assert "a label must be a text" in [problem.message for problem in reading.errors]

@@ -206,8 +206,9 @@ def _placed(problem: Problem, translation: Translation) -> Problem:
     origin, rest = (), problem.path
     for length, segment in enumerate(problem.path, 1):
         item = _inner(item, segment)
-        if is_mapping(item) and item.get("id") in translation.origins:
-            origin, rest = translation.origins[item["id"]], problem.path[length:]
+        name = item.get("id") if is_mapping(item) else None
+        if isinstance(name, str) and name in translation.origins:
+            origin, rest = translation.origins[name], problem.path[length:]
     return replace(problem, path=(*origin, *RENAMED.get(rest, rest))) if origin else problem
 
 

@@ -154,6 +154,8 @@ class _Translator:
         if label is not None:
             step["id"] = self.places[label].id if label in self.places else label
             self.origins[str(step["id"])] = path
+        elif "id" in raw:
+            step["id"] = raw["id"]  # to be refused for what it is
         self._targets(raw, step, path)
         return self._work(raw, step, path)
 
