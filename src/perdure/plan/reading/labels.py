@@ -342,7 +342,7 @@ def translate(steps: Sequence[Raw], prefix: Path = ("steps",)) -> Labels:
         work.problems.append(Problem("PRD1601", f"these targets are not defined: {names}", first, hint))
     done = _supply(done, work)
     for step in _flat(done):
-        if step.get("id") in work.bounded and "done" not in step and "fail" not in step:
+        if str(step.get("id")) in work.bounded and "done" not in step and "fail" not in step:
             step.setdefault("max_visits", DEFAULT_VISITS)
     return Labels(done, work.problems, work.origins)
 
