@@ -8,12 +8,10 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from journal_writer import heads_in
 from simulated_disk import Disk, RecordedOs, image
 
 from perdure.journal import SqliteJournal, batch, filesystem, schema, store
-from perdure.journal.driver import connect
-from perdure.journal.reader import Reader
-from perdure.ports import Filter, NoJournal
 from perdure.testing.contracts import a_turn, an_artifact
 
 MEMORY = Path("/dev/shm")  # noqa: S108  images are many and small
@@ -75,14 +73,7 @@ def found(files, place):
     for name, data in files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_bytes(data)
-    reader = Reader(place / "runs.db", connect)
-    try:
-        runs = reader.runs(Filter(), None, 100)
-    except NoJournal:
-        return {}
-    for run in runs:
-        assert reader.verify(run.id).bad_seq is None
-    return {run.id: run.head_seq for run in runs}
+    return heads_in(place / "runs.db")
 
 
 def lost(heads, acknowledged, cut):

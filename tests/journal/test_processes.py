@@ -11,12 +11,12 @@ from types import ModuleType
 
 import journal_writer
 import pytest
-from journal_writer import ENTRIES
+from journal_writer import ENTRIES, heads_in
 
 from perdure.journal import MemoryJournal, SqliteJournal, follow
 from perdure.journal.driver import connect
 from perdure.journal.reader import Reader
-from perdure.ports import Fenced, Filter, Locked, NoJournal
+from perdure.ports import Fenced, Locked
 from perdure.testing.contracts import a_turn
 
 
@@ -61,18 +61,6 @@ def rest_of(pipe):
             yield pipe.recv()
     except (EOFError, OSError):
         return
-
-
-def heads_in(path):
-    """The head of each run, after all of it was verified."""
-    reader = Reader(path, connect)
-    try:
-        runs = reader.runs(Filter(), None, 100)
-    except NoJournal:
-        return {}
-    for run in runs:
-        assert reader.verify(run.id).bad_seq is None
-    return {run.id: run.head_seq for run in runs}
 
 
 @pytest.mark.campaign

@@ -7,7 +7,9 @@ import random
 from dataclasses import replace
 
 from perdure.journal import SqliteJournal
-from perdure.ports import Locked
+from perdure.journal.driver import connect
+from perdure.journal.reader import Reader
+from perdure.ports import Filter, Locked, NoJournal
 from perdure.testing.contracts import a_turn, an_artifact
 
 RUNS = ("r_1", "r_2", "r_3")
@@ -67,3 +69,15 @@ async def _hold(path, pipe):
             pipe.send("kept")
         except Exception as error:  # noqa: BLE001  whatever it is, the parent wants to know
             pipe.send(type(error).__name__)
+
+
+def heads_in(path):
+    """The head of each run in a file, after all of it was verified."""
+    reader = Reader(path, connect)
+    try:
+        runs = reader.runs(Filter(), None, 100)
+    except NoJournal:
+        return {}
+    for run in runs:
+        assert reader.verify(run.id).bad_seq is None
+    return {run.id: run.head_seq for run in runs}

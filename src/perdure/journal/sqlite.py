@@ -132,13 +132,7 @@ class SqliteJournal:
 
     async def grown(self, run: str, after: int, timeout: float) -> bool:  # noqa: ASYNC109  as the seam says
         """Wait for a turn of this process, or look again after a while: others may write."""
-        waiting = self._waiters.enter(run)
-        try:
-            if not await self.read(run, after, 1):
-                await asyncio.wait([waiting], timeout=timeout)
-        finally:
-            self._waiters.leave(run, waiting)
-        return bool(await self.read(run, after, 1))
+        return await self._waiters.until(run, lambda: self.read(run, after, 1), timeout)
 
     async def run(self, name: str) -> Run:
         """A run by id, beginning or `@last`."""

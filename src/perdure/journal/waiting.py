@@ -1,7 +1,9 @@
 """Waking those who wait for a run to grow, within one process and one event loop."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sized
+
+Look = Callable[[], Awaitable[Sized]]
 
 
 class Waiters:
@@ -17,6 +19,16 @@ class Waiters:
                 for each in self._by_run.pop(run, ()):
                     if not each.done():
                         each.set_result(None)
+
+    async def until(self, run: str, look: Look, timeout: float) -> bool:  # noqa: ASYNC109  as the seam says
+        """Whether there is something to see, now or after the next turn of the run, or after this time."""
+        waiting = self.enter(run)
+        try:
+            if not await look():
+                await asyncio.wait([waiting], timeout=timeout)
+        finally:
+            self.leave(run, waiting)
+        return bool(await look())
 
     def enter(self, run: str) -> asyncio.Future[None]:
         """Begin to wait. Enter first and look then, so that no turn falls between."""

@@ -12,18 +12,16 @@ from itertools import accumulate
 from typing import Final
 
 from perdure.plan.limits import Limits
-from perdure.plan.model.parts import MAX_INTEGER
+from perdure.plan.model.parts import MAX_INTEGER, SURROGATE
 from perdure.plan.problems import Path, Problem, Segment
 from perdure.plan.raw import Raw
-from perdure.plan.reading.source import Finder, Position, Unreadable
+from perdure.plan.reading.source import LONGEST_NUMBER, Finder, Position, Unreadable
 
 TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
-SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 BRACKET: Final = re.compile(r"[\[\]{}]")
 STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
-LONGEST_NUMBER: Final = 400
 
 
 class _OddError(Exception):

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from perdure.plan.problems import Path, Problem
+
+LONGEST_NUMBER: Final = 400
+"""Digits of a number that anybody computes; longer ones are refused unread."""
 
 Format = Literal["yaml", "json"]
 Position = tuple[int, int]

@@ -16,7 +16,7 @@ from yaml import events as ev
 from perdure.plan.limits import Limits
 from perdure.plan.problems import Path, Problem, Segment
 from perdure.plan.raw import Raw
-from perdure.plan.reading.source import Finder, Position, Unreadable
+from perdure.plan.reading.source import LONGEST_NUMBER, Finder, Position, Unreadable
 
 LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -29,7 +29,6 @@ INTEGER: Final = re.compile(r"[-+]?[0-9]+")
 RADIX: Final = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 NOT_FINITE: Final = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
-LONGEST_NUMBER: Final = 400
 TOO_LARGE: Final = 1 << 64
 """Stands for every number that is refused anyway, so that nobody computes ten thousand digits."""
 
