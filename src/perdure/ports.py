@@ -3,10 +3,11 @@
 A journal stores facts in order. It knows no event types: an entry's body is bytes that are handed on as they are.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
 
+from perdure.core.calls import Call, Outcome
 from perdure.errors import PerdureError
 
 LAST: Final = "@last"
@@ -184,6 +185,51 @@ class Journal(Protocol):
 
     async def close(self) -> None:
         """Keep what was handed over, then let go of everything."""
+        ...
+
+
+# ------------------------------------------------------------------------------- performing
+
+
+def unheard(fraction: float, message: str = "") -> None:
+    """Where reports of progress go when nobody listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at a step, as its performer sees it."""
+
+    run: str
+    step: str
+    visit: int
+    number: int
+    """Tries at this visit are numbered from one."""
+    key: str
+    """The same for every try at the same deed: what a far side can know a repetition by."""
+    call: Call
+    seconds: float | None = None
+    """How long it may take; None: as long as it likes."""
+    report: Callable[[float, str], None] = unheard
+    """Tell watchers how far it is, from 0 to 1, and a line about it. May be called from any thread."""
+
+
+class Performer(Protocol):
+    """Does what a step asks for. To stop it, its task is cancelled; it has a few seconds to put things in order."""
+
+    async def perform(self, attempt: Attempt) -> Outcome:
+        """Do it. What goes wrong is told in the outcome; an exception counts as the failure `unknown`."""
+        ...
+
+
+class Clock(Protocol):
+    """Tells the time and waits."""
+
+    def now(self) -> int:
+        """Milliseconds since 1970. Never goes back while the process lives."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
         ...
 
 

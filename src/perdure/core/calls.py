@@ -1,0 +1,47 @@
+"""What a performer is asked to do, and what comes of it. Plain records that every room may hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+CallKind = Literal["tool", "model", "agent"]
+Repeat = Literal["safe", "keyed", "never"]
+"""What may be done with an attempt of which nobody knows how it ended: `safe`, do it again; `keyed`, do it again under
+the same key, by which the other side knows it; `never`, ask a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A piece of work: a tool, a model or an agent, by name, and what it is given."""
+
+    kind: CallKind
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why something did not work. Failures are data: what follows from one is decided by its kind."""
+
+    kind: str
+    message: str
+    retry_after: float | None = None
+    """Seconds the other side asked us to stay away."""
+    detail: Any = None
+    """JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an attempt."""
+
+    output: Any = None
+    """JSON."""
+    exit: str = "success"
+    """`success`, or a word the step declared."""
+    failure: Failure | None = None
+
+    @classmethod
+    def failed(cls, kind: str, message: str, retry_after: float | None = None, detail: Any = None) -> "Outcome":
+        """The outcome of something that did not work."""
+        return cls(exit="failure", failure=Failure(kind, message, retry_after, detail))
