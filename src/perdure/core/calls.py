@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 CallKind = Literal["tool", "model", "agent"]
+CALL_KINDS: Final[tuple[CallKind, ...]] = ("tool", "model", "agent")
 Repeat = Literal["safe", "keyed", "never"]
 """What may be done with an attempt of which nobody knows how it ended: `safe`, do it again; `keyed`, do it again under
 the same key, by which the other side knows it; `never`, ask a person."""

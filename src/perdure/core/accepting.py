@@ -1,0 +1,150 @@
+"""Which messages are taken. A message is a fact that somebody outside claims; here it becomes one, or is refused."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from perdure.core import events as e
+from perdure.core.state import State
+from perdure.core.working import GIVE_UP, HAPPENED, NOT_HAPPENED, answered
+from perdure.errors import PerdureError
+from perdure.plan.conforming import flaws
+
+MOST_SIGNALS: Final = 1_000
+"""The most signals of one name that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Time has passed, or something became free."""
+
+
+Message = (
+    e.RunStarted
+    | e.RunPaused
+    | e.RunResumed
+    | e.RunStopping
+    | e.StepStopping
+    | e.AttemptEnded
+    | e.AttemptLost
+    | e.AttemptProgressed
+    | e.QuestionAnswered
+    | e.SignalReceived
+    | Look
+)
+
+
+class Refused(PerdureError):  # noqa: N818  the word of the glossary
+    """A message does not fit the run as it is."""
+
+    code: ClassVar[str] = "PRD3001"
+
+
+class Over(Refused):
+    """The run is over."""
+
+    code: ClassVar[str] = "PRD3002"
+
+
+class Stale(Refused):
+    """What is told about an attempt came too late, or was never asked for."""
+
+    code: ClassVar[str] = "PRD3003"
+
+
+class NoQuestion(Refused):
+    """There is no such question, or it is not open any more."""
+
+    code: ClassVar[str] = "PRD3004"
+    exit_code: int = 3
+
+
+class BadAnswer(Refused):
+    """The answer does not fit the question."""
+
+    code: ClassVar[str] = "PRD3005"
+    exit_code: int = 2
+
+
+class NoStep(Refused):
+    """There is no such step, or it is not live."""
+
+    code: ClassVar[str] = "PRD3006"
+    exit_code: int = 3
+
+
+class TooManySignals(Refused):
+    """Too many signals wait to be taken."""
+
+    code: ClassVar[str] = "PRD3007"
+
+
+def accept(state: State, message: Message) -> None:
+    """Raise `Refused` if the message cannot be a fact of this run now."""
+    if state.ended is not None:
+        raise Over(f"the run {state.run} is over: {state.ended.status}")
+    match message:
+        case e.AttemptEnded() | e.AttemptLost() | e.AttemptProgressed():
+            _accept_report(state, message)
+        case e.QuestionAnswered():
+            _accept_answer(state, message)
+        case e.StepStopping():
+            if message.step not in state.cells or state.cells[message.step].status != "active" or not message.step:
+                raise NoStep(f"there is no live step {message.step!r}", "`perdure show` lists the steps")
+        case e.SignalReceived():
+            if len(state.signals.get(message.name, ())) >= MOST_SIGNALS:
+                raise TooManySignals(f"{MOST_SIGNALS:,} signals {message.name!r} wait already")
+        case _:
+            _accept_about_run(state, message)
+
+
+def _accept_about_run(state: State, message: Message) -> None:
+    match message:
+        case e.RunPaused() if state.paused_at is not None:
+            raise Refused("the run is paused already")
+        case e.RunResumed() if state.paused_at is None:
+            raise Refused("the run is not paused")
+        case e.RunStopping() if state.stopping is not None:
+            raise Refused("the run is stopping already")
+        case e.RunStarted() if state.started is not None:
+            raise Refused("the run has started already")
+        case _:
+            pass
+
+
+def _accept_report(state: State, message: e.AttemptEnded | e.AttemptLost | e.AttemptProgressed) -> None:
+    if message.deed == "undo":
+        effect = state.undoing.get((message.step, message.visit))
+        fits = effect is not None and effect.flying and effect.attempts == message.attempt
+    else:
+        cell = state.flying.get(message.step)
+        fits = cell is not None and cell.visit == message.visit and cell.work.attempt == message.attempt
+    if not fits:
+        raise Stale(f"no attempt {message.attempt} of visit {message.visit} of {message.step!r} is under way")
+
+
+def _accept_answer(state: State, message: e.QuestionAnswered) -> None:
+    question = state.questions.get(message.question)
+    if question is None:
+        known = message.question in state.asked
+        told = "was answered or is not needed any more" if known else "was never asked"
+        raise NoQuestion(f"the question {message.question!r} {told}", "`perdure show` lists open questions")
+    if question.people and message.by not in question.people:
+        raise BadAnswer(f"only {', '.join(question.people)} may answer", "say who you are with --by")
+    if flaw := _flaw(question, message.value.load(state.read)):
+        raise BadAnswer(f"{message.question}: {flaw}")
+
+
+def _flaw(question: e.QuestionAsked, value: Any) -> str:
+    if question.about == "doubt":
+        choice, _ = answered(value)
+        known = choice in (HAPPENED, NOT_HAPPENED, GIVE_UP)
+        return "" if known else f"answer one of {', '.join(question.choices)}"
+    match question.answer:
+        case "approval":
+            return "" if value in (True, False, "approved", "rejected") else "answer approved or rejected"
+        case "choice":
+            return "" if value in question.choices else f"answer one of {', '.join(question.choices)}"
+        case "text":
+            return "" if isinstance(value, str) else "answer with a text"
+        case _:
+            return "; ".join(flaws(value, question.form or {}))

@@ -1,0 +1,67 @@
+"""One turn while it is made: what was decided so far, and which steps are still to be looked at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from perdure.core import events as e
+from perdure.core.evolve import evolve
+from perdure.core.state import Cell, State
+from perdure.core.values import Value, keep
+from perdure.plan.model.steps import WaitStep
+
+
+@dataclass(slots=True)
+class Moment:
+    """What comes with a message, besides what it says: the time, and what is free."""
+
+    at: int
+    """Milliseconds."""
+    slots: int = 1_000_000
+    """How many attempts may begin."""
+    tools: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How many of them with a tool; a tool that is not named has no limit."""
+    locked: frozenset[str] = frozenset()
+    """Locks that other runs hold."""
+
+
+class Deciding:
+    """A turn in the making."""
+
+    __slots__ = ("agenda", "at", "events", "locked", "now", "slots", "state", "tools")
+
+    def __init__(self, state: State, moment: Moment) -> None:
+        self.state = state
+        self.at = moment.at
+        self.now = state.clock(moment.at)
+        """The run's own time."""
+        self.slots = moment.slots
+        self.tools = dict(moment.tools)
+        self.locked = moment.locked
+        self.events: list[e.Event] = []
+        self.agenda: dict[Cell, None] = {}
+
+    def record(self, event: e.Event) -> None:
+        """Make it so."""
+        self.events.append(event)
+        evolve(self.state, event, self.at)
+
+    def look_at(self, cell: Cell | None) -> None:
+        """Look at a step before the turn is over."""
+        if cell is not None:
+            self.agenda[cell] = None
+
+    def keep(self, value: Any) -> Value:
+        """A value as facts hold it."""
+        return keep(value, self.state.kept)
+
+    def read(self, digest: str) -> Any:
+        """A value that was kept."""
+        return self.state.read(digest)
+
+    def is_late(self, cell: Cell) -> bool:
+        """Whether the time of a visit is up."""
+        if cell.due is None or self.state.paused_at is not None:
+            return False
+        fixed = isinstance(cell.step, WaitStep) and cell.step.wait.until is not None
+        return cell.due <= (self.at if fixed else self.now)

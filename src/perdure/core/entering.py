@@ -1,0 +1,129 @@
+"""How a step is entered, or passed by: its condition, its visits, the time it has."""
+
+from datetime import datetime
+from typing import Any
+
+from perdure.core import events as e
+from perdure.core.calls import Failure
+from perdure.core.deciding import Deciding
+from perdure.core.ending import leads_to, told
+from perdure.core.seeing import evaluate, filled
+from perdure.core.state import Cell
+from perdure.plan.expr import ExpressionError
+from perdure.plan.model.document import Plan
+from perdure.plan.model.parts import seconds_of
+from perdure.plan.model.steps import AgentStep, AskStep, GroupStep, Leading, MapStep, SubplanStep, WaitStep
+
+
+def enter(turn: Deciding, parent: Cell, position: int) -> None:
+    """Enter a child, or pass it by."""
+    cell = turn.state.child(parent, position)
+    if parent.kind == "map":
+        _record_entry(turn, cell, {})
+        return
+    step = cell.step
+    try:
+        if step is not None and step.when is not None and not _holds(turn, cell, step.when):
+            pass_by(turn, cell, "skipped")
+        elif isinstance(step, Leading) and step.max_visits is not None and cell.laps >= step.max_visits:
+            pass_by(turn, cell, "exhausted", Failure("stalled", f"it had its {step.max_visits} visits"))
+        else:
+            _record_entry(turn, cell, _terms(turn, cell))
+    except (ExpressionError, ValueError) as error:
+        pass_by(turn, cell, "failure", Failure("invalid", told(error)))
+
+
+def _holds(turn: Deciding, cell: Cell, source: str) -> bool:
+    value = evaluate(turn.state, cell, source)
+    if value not in (True, False):
+        raise ValueError(f"`when` gives {value!r}, which is neither true nor false")
+    return value is True
+
+
+def pass_by(turn: Deciding, cell: Cell, exit_: str, failure: Failure | None = None) -> None:
+    """Record that a step is not entered."""
+    to, _ = leads_to(cell, exit_, failure)
+    turn.record(e.StepPassed(step=cell.key, exit=exit_, to=to, failure=failure))
+    turn.look_at(cell.parent)
+
+
+def _record_entry(turn: Deciding, cell: Cell, terms: dict[str, Any]) -> None:
+    visit = turn.state.visits.get(cell.key, 0) + 1
+    turn.record(e.StepEntered(step=cell.key, visit=visit, **terms))
+    turn.look_at(cell)
+
+
+# ------------------------------------------------------------------------------- the terms of a visit
+
+
+def _terms(turn: Deciding, cell: Cell) -> dict[str, Any]:
+    """When it is due, and what it is grown by."""
+    match cell.step:
+        case WaitStep() as step:
+            return _wake(turn, cell, step)
+        case AskStep(deadline=float() | int() as seconds):
+            return {"due": turn.now + _milliseconds(seconds)}
+        case GroupStep() | MapStep() as step if step.timeout is not None:
+            return {"due": turn.now + _milliseconds(step.timeout)}
+        case SubplanStep() as step:
+            return _plan_terms(turn, step)
+        case AgentStep() as step:
+            return _agent_terms(turn, step)
+        case _:
+            return {}
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)
+
+
+def _wake(turn: Deciding, cell: Cell, step: WaitStep) -> dict[str, Any]:
+    if step.wait.for_ is not None:
+        return {"due": turn.now + _milliseconds(_lapse(filled(turn.state, cell.scope, step.wait.for_)))}
+    if step.wait.until is not None:
+        return {"due": _moment(filled(turn.state, cell.scope, step.wait.until)), "fixed": True}
+    return {}
+
+
+def _lapse(value: Any) -> float:
+    try:
+        seconds = seconds_of(value)
+    except ValueError as error:
+        raise ValueError(f"`wait`: {error}") from None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or seconds < 0:
+        raise ValueError(f"`wait` gives {value!r}, which is no length of time")
+    return seconds
+
+
+def _moment(value: Any) -> int:
+    try:
+        moment = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"`until` gives {value!r}, which is no moment") from None
+    if moment.tzinfo is None:
+        raise ValueError(f"`until` gives {value!r}, which has no zone")
+    return int(moment.timestamp() * 1000)
+
+
+def _plan_terms(turn: Deciding, step: SubplanStep) -> dict[str, Any]:
+    terms: dict[str, Any] = {}
+    inner = step.plan if isinstance(step.plan, Plan) else None
+    if inner is None:
+        digest = turn.state.rules.plans.get(str(step.plan))
+        if digest is None:
+            raise ValueError(f"there is no plan named {step.plan!r}")
+        terms["plan"] = digest
+        inner = turn.state.rules.outline(digest).plan
+    timeouts = [each for each in (step.timeout, inner.timeout) if each is not None]
+    if timeouts:
+        terms["due"] = turn.now + _milliseconds(min(timeouts))
+    return terms
+
+
+def _agent_terms(turn: Deciding, step: AgentStep) -> dict[str, Any]:
+    strategies = turn.state.rules.strategies
+    name = step.strategy if step.strategy in strategies else f"agent:{step.agent}"
+    if name not in strategies:
+        return {}
+    due = {} if step.timeout is None else {"due": turn.now + _milliseconds(step.timeout)}
+    return {"strategy": name, **due}

@@ -1,0 +1,228 @@
+"""Groups: which child comes next, and when the group is over."""
+
+from heapq import heappop
+from typing import Any
+
+from perdure.core import events as e
+from perdure.core.calls import Failure
+from perdure.core.deciding import Deciding
+from perdure.core.ending import Ending, end_group
+from perdure.core.entering import enter, pass_by
+from perdure.core.seeing import items_of
+from perdure.core.state import Body, Cell, Graph, Grown, Serial
+from perdure.core.undoing import region_of, undo_next
+from perdure.core.values import digest_of
+from perdure.plan.expr import ExpressionError
+from perdure.plan.model.document import Plan
+from perdure.plan.model.parts import Join, Quorum, Tolerate
+from perdure.plan.model.steps import GroupStep, MapStep, SubplanStep
+from perdure.plan.raw import is_list
+
+# ------------------------------------------------------------------------------- one after another
+
+
+def settle_serial(turn: Deciding, cell: Cell) -> None:
+    """Enter the next child when the last one is over."""
+    body = cell.body
+    assert isinstance(body, Serial)  # noqa: S101  by its kind
+    if body.live:
+        return
+    here = body.children.get(body.cursor)
+    if here is None:
+        _enter_at(turn, cell, 0)
+    elif here.result is not None:
+        _follow(turn, cell, here, here.result.to)
+
+
+def _follow(turn: Deciding, cell: Cell, here: Cell, to: str) -> None:
+    match to:
+        case "next":
+            _enter_at(turn, cell, here.position + 1)
+        case "done":
+            end_group(turn, cell, Ending())
+        case "fail" | "recover":
+            end_group(turn, cell, blaming(here))
+        case _:
+            _jump(turn, cell, to)
+
+
+def _enter_at(turn: Deciding, cell: Cell, position: int) -> None:
+    if position < len(cell.tree.children):
+        enter(turn, cell, position)
+    else:
+        end_group(turn, cell, Ending())
+
+
+def _jump(turn: Deciding, cell: Cell, to: str) -> None:
+    """Go to a child of this group, or leave it: the target is further out."""
+    node = cell.within.outline.index.by_id.get(to)
+    if node is not None and node.parent is cell.tree:
+        enter(turn, cell, node.position)
+    else:
+        end_group(turn, cell, Ending("left", to=to))
+
+
+def blaming(cell: Cell) -> Ending:
+    """The failure of a group, which is that of the innermost step."""
+    result = cell.result
+    assert result is not None  # noqa: S101  whoever is blamed has ended
+    if result.failure is None:
+        return Ending("failure", failure=Failure("logic", f"{cell.key} ended with {result.exit}"), cause=cell.key)
+    return Ending("failure", failure=result.failure, cause=result.cause or cell.key)
+
+
+# ------------------------------------------------------------------------------- several at once
+
+
+def settle_graph(turn: Deciding, cell: Cell) -> None:
+    """Hear what ended, see whether that is enough, and let in whoever may come."""
+    body = cell.body
+    assert isinstance(body, Graph)  # noqa: S101  by its kind
+    if cell.kind == "map" and not body.grown and not _map(turn, cell):
+        return
+    if _was_told_to_end(turn, cell, body) or _is_joined(turn, cell, body):
+        return
+    _let_in(turn, cell, body)
+
+
+def _was_told_to_end(turn: Deciding, cell: Cell, body: Graph) -> bool:
+    fresh, body.fresh = body.fresh, []
+    for child in fresh:
+        to = child.result.to if child.result else "next"
+        if to == "done":
+            stop_group(turn, cell, Ending())
+        elif to == "fail":
+            stop_group(turn, cell, blaming(child))
+        elif to not in {"next", "recover"}:
+            stop_group(turn, cell, Ending("left", to=to))
+        else:
+            continue
+        return True
+    return False
+
+
+def _is_joined(turn: Deciding, cell: Cell, body: Graph) -> bool:
+    """Whether the join has its verdict."""
+    verdict = _verdict(_join_of(cell), body)
+    if verdict == "wait":
+        return False
+    if verdict == "good":
+        stop_group(turn, cell, Ending(), losers=True)
+    else:
+        too_few = Ending.failed("unmet", "too few steps succeeded")
+        stop_group(turn, cell, blaming(body.failed[0]) if body.failed else too_few)
+    return True
+
+
+def _join_of(cell: Cell) -> Join:
+    step = cell.step
+    if cell.parent is not None and cell.parent.kind == "map":
+        return "all"
+    if isinstance(step, SubplanStep):
+        return step.plan.join if isinstance(step.plan, Plan) else cell.within.outline.plan.join
+    return step.join if isinstance(step, (GroupStep, MapStep)) else cell.within.outline.plan.join
+
+
+def _verdict(join: Join, body: Graph) -> str:
+    is_over = body.over == body.total
+    match join:
+        case "all":
+            return "bad" if body.bad else "good" if is_over else "wait"
+        case "any":
+            return "good" if body.good else "bad" if is_over else "wait"
+        case Quorum():
+            possible = body.good + body.total - body.over
+            return "good" if body.good >= join.quorum else "bad" if possible < join.quorum else "wait"
+        case Tolerate():
+            return "wait" if not is_over else "bad" if body.bad > join.tolerate else "good"
+        case _:
+            return "good" if is_over else "wait"
+
+
+def _let_in(turn: Deciding, cell: Cell, body: Graph) -> None:
+    most = _limit_of(cell)
+    while body.ready and (most is None or len(body.live) < most):
+        _, position = heappop(body.ready)
+        if position in body.children:
+            continue  # it was let in before the run was loaded
+        if falls_away(cell, body, position):
+            pass_by(turn, turn.state.child(cell, position), "skipped")
+        else:
+            enter(turn, cell, position)
+
+
+def _limit_of(cell: Cell) -> int | None:
+    step = cell.step
+    if cell.parent is not None and cell.parent.kind == "map":
+        return None
+    if isinstance(step, SubplanStep):
+        return step.plan.limit if isinstance(step.plan, Plan) else cell.within.outline.plan.limit
+    if step is None:
+        return cell.within.outline.plan.limit
+    return step.limit if isinstance(step, (GroupStep, MapStep)) else None
+
+
+def falls_away(cell: Cell, body: Graph, position: int) -> bool:
+    """Whether one of its needs did not work, or all of them were skipped."""
+    if body.unmet.get(position):
+        return True
+    skipped = body.skipped.get(position, 0)
+    if not skipped:
+        return False
+    node = body.added[position][0] if isinstance(body, Grown) else cell.tree.children[position]
+    return node.step is not None and skipped == len(dict.fromkeys(node.step.needs))
+
+
+def _map(turn: Deciding, cell: Cell) -> bool:
+    """Grow a child for each item; whether that worked."""
+    try:
+        items: Any = items_of(turn.state, cell)
+    except ExpressionError as error:
+        end_group(turn, cell, Ending.failed("invalid", error.message))
+        return False
+    if not is_list(items):
+        end_group(turn, cell, Ending.failed("invalid", f"`map` gives {type(items).__name__}, not a list"))
+        return False
+    turn.record(e.StepsGrown(step=cell.key, visit=cell.visit, items=len(items), digest=digest_of(items)))
+    return True
+
+
+# ------------------------------------------------------------------------------- stopping
+
+
+def stop_group(turn: Deciding, cell: Cell, how: Ending, *, losers: bool = False) -> None:
+    """End a group that may have live children: they are stopped first, and what the losers did is undone."""
+    body = cell.body
+    live = list(body.live.values()) if isinstance(body, Body) else []
+    if not live:
+        end_group(turn, cell, how)
+        return
+    undo = tuple(each.key for each in live) if losers and _undoes_losers(cell) else ()
+    turn.record(
+        e.StepStopping(
+            step=cell.key, visit=cell.visit, exit=how.exit, to=how.to, output=how.output, failure=how.failure,
+            cause=how.cause, undo=undo,
+        )
+    )  # fmt: skip
+    turn.look_at(cell)
+
+
+def _undoes_losers(cell: Cell) -> bool:
+    step = cell.step
+    plan = cell.within.outline.plan if step is None else step.plan if isinstance(step, SubplanStep) else None
+    holder = plan if isinstance(plan, Plan) else step
+    return getattr(holder, "losers", "undo") == "undo"
+
+
+def settle_stopping(turn: Deciding, cell: Cell) -> None:
+    """Stop what is live inside, take back what is to be taken back, then be over."""
+    body = cell.body
+    live = list(body.live.values()) if isinstance(body, Body) else []
+    for child in live:
+        if child.status == "active":
+            turn.record(e.StepStopping(step=child.key, visit=child.visit))
+            turn.look_at(child)
+    if live or not undo_next(turn, region_of(turn.state, cell)):
+        return
+    if cell.leaving is not None:
+        end_group(turn, cell, Ending.of(cell.leaving))

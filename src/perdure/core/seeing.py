@@ -1,0 +1,202 @@
+"""What an expression sees: only the values it names, found where it stands."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from perdure.core.calls import Call
+from perdure.core.evolve import verdict_of
+from perdure.core.outline import Form
+from perdure.core.state import Cell, Graph, Scope, Serial, State
+from perdure.plan.expr import Reference, fill, parse
+from perdure.plan.model.document import Plan
+from perdure.plan.model.parts import AgentCall, ModelCall, ToolCall
+from perdure.plan.model.steps import AgentStep, MapStep, SubplanStep
+
+Seen = dict[str, Any]
+
+
+class Masked(dict[str, Any]):
+    """Stands for the secrets where their values must not be: each is a note of its own name."""
+
+    def __missing__(self, name: str) -> Any:
+        return {"secret": name}
+
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ARG002  every name has a note
+        """The note of a name."""
+        return self[name]
+
+
+# ------------------------------------------------------------------------------- asking
+
+
+def evaluate(state: State, cell: Cell, source: str, **extra: Any) -> Any:
+    """The value of a bare expression of a step."""
+    expression = parse(source)
+    return expression.evaluate(see(state, cell.scope, expression.references, extra))
+
+
+def evaluate_within(state: State, cell: Cell, source: str, **extra: Any) -> Any:
+    """The value of a bare expression that sees a group's own steps."""
+    expression = parse(source)
+    return expression.evaluate(see(state, cell.within, expression.references, extra))
+
+
+def filled(state: State, scope: Scope, value: Any, **extra: Any) -> Any:
+    """A value of the plan, with all that it names put in."""
+    form: Form = scope.outline.form(value)
+    return value if form.is_literal else fill(value, see(state, scope, form.references, extra))
+
+
+def filled_once(state: State, scope: Scope, value: Any) -> Any:
+    """As `filled`, for a value that the plan does not hold."""
+    return fill(value, see(state, scope, Form(value).references))
+
+
+def see(state: State, scope: Scope, references: Iterable[Reference], extra: Mapping[str, Any] | None = None) -> Seen:
+    """The values that are named."""
+    seen: Seen = dict(extra or {})
+    for reference in references:
+        match reference.root:
+            case "steps":
+                _see_step(state, scope, reference, seen.setdefault("steps", {}))
+            case "inputs":
+                seen["inputs"] = inputs_of(state, scope)
+            case "item" | "index" if scope.kind == "item":
+                seen["index"], seen["item"] = scope.item, item_of(state, scope)
+            case "run":
+                seen["run"] = {"id": state.run, "goal": state.started.goal if state.started else ""}
+            case "secrets":
+                seen.setdefault("secrets", Masked())
+            case _:
+                pass
+    return seen
+
+
+def _see_step(state: State, scope: Scope, reference: Reference, steps: Seen) -> None:
+    if not reference.parts:
+        for id_ in scope.outline.index.by_id:
+            _add_step(state, scope, id_, "", steps)
+        return
+    id_, *rest = reference.parts
+    _add_step(state, scope, str(id_), str(rest[0]) if rest else "", steps)
+
+
+def _add_step(state: State, scope: Scope, id_: str, part: str, steps: Seen) -> None:
+    cell = scope.find(id_)
+    if cell is None or cell.result is None:
+        return
+    view = steps.setdefault(id_, {"exit": cell.result.exit, "visits": cell.laps, "failure": None})
+    if cell.result.failure is not None:
+        view["failure"] = {"kind": cell.result.failure.kind, "message": cell.result.failure.message}
+    if part in {"output", ""} and "output" not in view:
+        view["output"] = output_of(state, cell)
+
+
+# ------------------------------------------------------------------------------- what there is to see
+
+
+def output_of(state: State, cell: Cell) -> Any:
+    """What the last finished visit of a step gave."""
+    result = cell.result
+    if result is None or result.undone:
+        return None
+    if result.output is not None:
+        return result.output.load(state.read)
+    return outcome_of(state, cell, result.body)
+
+
+def outcome_of(state: State, cell: Cell, body: Any) -> Any:
+    """What follows from a group's steps: the last one's output, or all of them."""
+    if isinstance(body, Serial):
+        return output_of(state, body.last) if body.last else None
+    if not isinstance(body, Graph):
+        return None
+    if cell.kind == "map":
+        return [_good_output(state, body.children.get(n)) for n in range(body.total)]
+    return {child.id: _good_output(state, body.children.get(child.position)) for child in cell.tree.children}
+
+
+def _good_output(state: State, cell: Cell | None) -> Any:
+    return output_of(state, cell) if cell and cell.result and verdict_of(cell.result) == "good" else None
+
+
+def inputs_of(state: State, scope: Scope) -> Any:
+    """What the steps of a scope see as `inputs`."""
+    if "inputs" not in scope.cached:
+        scope.cached["inputs"] = _inputs_of(state, scope)
+    return scope.cached["inputs"]
+
+
+def _inputs_of(state: State, scope: Scope) -> Any:
+    if scope.kind == "run" or scope.outer is None or scope.holder is None:
+        return state.started.inputs.load(state.read) if state.started else {}
+    step = scope.holder.step
+    if scope.kind == "plan" and isinstance(step, SubplanStep):
+        plan = scope.outline.plan if not isinstance(step.plan, Plan) else step.plan
+        return with_defaults(plan, filled(state, scope.holder.scope, step.with_))
+    if scope.kind == "item" and isinstance(step, MapStep) and step.with_ is not None:
+        return filled(state, scope.outer, step.with_)
+    if scope.kind == "grown" and isinstance(step, AgentStep) and scope.holder.kind == "agent":
+        return {"task": filled(state, scope.outer, step.task), **filled(state, scope.outer, step.with_)}
+    return inputs_of(state, scope.outer)
+
+
+def with_defaults(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of a plan, with the defaults of those that were not given."""
+    missing = {name: schema["default"] for name, schema in plan.inputs.items() if "default" in schema}
+    return {**missing, **given}
+
+
+def items_of(state: State, cell: Cell) -> Any:
+    """The list that a map runs over. It cannot change while the map is live, so it is looked up once."""
+    step, body = cell.step, cell.body
+    assert isinstance(step, MapStep)  # noqa: S101  asked of maps alone
+    assert isinstance(body, Graph)  # noqa: S101  a map's body is one
+    if body.items is None:
+        body.items = filled(state, cell.scope, step.map)
+    return body.items
+
+
+def item_of(state: State, scope: Scope) -> Any:
+    """The item that the steps of a scope are for."""
+    if "item" not in scope.cached:
+        parent = scope.holder.parent if scope.holder else None
+        assert parent is not None  # noqa: S101  an item has a map around it
+        scope.cached["item"] = items_of(state, parent)[scope.item]
+    return scope.cached["item"]
+
+
+# ------------------------------------------------------------------------------- calls
+
+
+def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) -> Call:
+    """What a step asks its performer to do. Without secrets, each is a note of its name."""
+    work: Any = cell.step
+    return filled_call(state, cell.scope, getattr(work, "decide", work), secrets)
+
+
+def filled_call(state: State, scope: Scope, call: Any, secrets: Mapping[str, Any] | None = None, **extra: Any) -> Call:
+    """A call with its arguments put in."""
+    if secrets is not None:
+        extra["secrets"] = secrets
+    match call:
+        case ToolCall():
+            return Call("tool", call.tool, filled(state, scope, call.with_, **extra))
+        case ModelCall():
+            prompt = filled(state, scope, call.prompt, **extra)
+            return Call("model", call.model, {"prompt": prompt, **_returns(call)})
+        case AgentCall():
+            task = filled(state, scope, call.task, **extra)
+            given = filled(state, scope, call.with_, **extra)
+            return Call("agent", call.agent, {"task": task, "with": given, **_returns(call)})
+        case _:
+            raise TypeError(call)
+
+
+def _returns(call: ModelCall | AgentCall) -> dict[str, Any]:
+    return {"returns": call.returns} if call.returns is not None else {}
+
+
+def as_data(call: Call) -> dict[str, Any]:
+    """A call as JSON, in the form that is hashed."""
+    return {call.kind: call.name, "with": call.arguments}

@@ -1,0 +1,236 @@
+"""The turn: one message in, the facts that follow from it out.
+
+Laws, which the tests hold this room to:
+
+- A turn depends on the state, the message and the moment, and on nothing else.
+- Folding the facts of a run gives the state that the turns had made.
+- A refused message changes nothing.
+- `pending` is a view: the same live, after a crash and on another machine.
+- A serial group has at most one live child; a group that is over has none; a step begins only when its needs are over.
+- Every attempt is known before it begins, and has one end: a report, or that it was lost.
+- A turn looks at the steps that something happened to, never at all of them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import heappop
+from typing import Final
+
+from perdure.core import events as e
+from perdure.core.accepting import Look, Message, accept
+from perdure.core.calls import Failure
+from perdure.core.deciding import Deciding, Moment
+from perdure.core.ending import Ending
+from perdure.core.evolve import evolve, make_hungry
+from perdure.core.groups import settle_graph, settle_serial, settle_stopping, stop_group
+from perdure.core.growth import settle_agent
+from perdure.core.state import Cell, Rules, State, Timer
+from perdure.core.waiting import settle_ask, settle_mark, settle_rollback, settle_stopped_pause, settle_wait
+from perdure.core.working import feed, settle_stopped_work, settle_work
+
+
+def turn(state: State, message: Message, moment: Moment) -> list[e.Event]:
+    """Take a message, and decide all that follows from it. The state is changed in place."""
+    accept(state, message)
+    making = Deciding(state, moment)
+    _hear(making, message)
+    _ring(making)
+    _settle_all(making)
+    return making.events
+
+
+def _settle_all(making: Deciding) -> None:
+    while making.state.ended is None:
+        while making.agenda and making.state.ended is None:
+            cell = next(iter(making.agenda))
+            del making.agenda[cell]
+            settle(making, cell)
+        before = len(making.events)
+        if making.state.ended is None:
+            feed(making)
+        if len(making.events) == before and not making.agenda:
+            return
+
+
+# ------------------------------------------------------------------------------- hearing
+
+
+def _hear(making: Deciding, message: Message) -> None:
+    if isinstance(message, Look):
+        return
+    state = making.state
+    if isinstance(message, e.StepStopping):
+        message = message.model_copy(update={"visit": state.cells[message.step].visit})
+    making.record(message)
+    making.now = state.clock(making.at)
+    match message:
+        case e.RunStarted() | e.RunStopping():
+            making.look_at(state.root)
+        case e.RunResumed():
+            _look_at_undoers(making)
+        case e.AttemptEnded(deed="undo") | e.AttemptLost(deed="undo"):
+            _look_at_undoers(making)
+        case e.AttemptEnded() | e.AttemptLost() | e.StepStopping():
+            making.look_at(state.cells[message.step])
+        case e.QuestionAnswered():
+            making.look_at(state.asked[message.question])
+        case e.SignalReceived():
+            making.look_at(next(iter(state.waiting.get(message.name, {}).values()), None))
+        case _:
+            pass
+
+
+def _look_at_undoers(making: Deciding) -> None:
+    for cell in making.state.undoers.values():
+        making.look_at(cell)
+
+
+def _ring(making: Deciding) -> None:
+    """Do what is due."""
+    state = making.state
+    if state.paused_at is not None or state.ended is not None:
+        return
+    for timers, now in ((state.timers, making.now), (state.moments, making.at)):
+        while timers and timers[0][0] <= now:
+            timer = heappop(timers)
+            if state.is_due(timer):
+                _due(making, timer)
+
+
+def _due(making: Deciding, timer: Timer) -> None:
+    _, _, key, visit, what = timer
+    state = making.state
+    match what:
+        case "run":
+            failure = Failure("timeout", "the run took longer than it may")
+            making.record(e.RunStopping(exit="failure", failure=failure))
+            making.look_at(state.root)
+        case "undo":
+            _look_at_undoers(making)
+        case "retry":
+            make_hungry(state, state.cells[key])
+        case "attempt":
+            making.record(e.AttemptStopping(step=key, visit=visit, attempt=state.cells[key].work.attempt))
+        case _:
+            making.look_at(state.cells[key])
+
+
+# ------------------------------------------------------------------------------- settling
+
+
+def settle(making: Deciding, cell: Cell) -> None:
+    """Decide what a step owes right now: nothing while it waits for others or for the world."""
+    if cell.status == "active":
+        _settle_active(making, cell)
+    elif cell.status == "stopping":
+        _settle_stopping(making, cell)
+
+
+def _settle_active(making: Deciding, cell: Cell) -> None:
+    if not cell.open:
+        return
+    match cell.kind:
+        case "work":
+            settle_work(making, cell)
+        case "ask":
+            settle_ask(making, cell)
+        case "wait":
+            settle_wait(making, cell)
+        case "mark":
+            settle_mark(making, cell)
+        case "rollback":
+            settle_rollback(making, cell)
+        case _:
+            _settle_group(making, cell)
+
+
+def _settle_group(making: Deciding, cell: Cell) -> None:
+    if making.is_late(cell):
+        stop_group(making, cell, Ending.failed("timeout", "it took longer than it may"))
+    elif cell.kind == "serial":
+        settle_serial(making, cell)
+    elif cell.kind == "agent":
+        settle_agent(making, cell)
+    else:
+        settle_graph(making, cell)
+
+
+def _settle_stopping(making: Deciding, cell: Cell) -> None:
+    if cell.kind == "work":
+        settle_stopped_work(making, cell)
+    elif cell.kind in {"ask", "wait", "mark", "rollback"}:
+        settle_stopped_pause(making, cell)
+    else:
+        settle_stopping(making, cell)
+
+
+# ------------------------------------------------------------------------------- loading and looking
+
+
+def replay(run: str, rules: Rules, facts: Iterable[tuple[e.Event, int]]) -> State:
+    """The state that a run's facts tell."""
+    state = State(run, rules)
+    for event, at in facts:
+        evolve(state, event, at)
+    return state
+
+
+@dataclass(frozen=True, slots=True)
+class StartAttempt:
+    """Begin what was intended."""
+
+    step: str
+    visit: int
+    attempt: int
+    deed: e.Deed = "do"
+
+
+@dataclass(frozen=True, slots=True)
+class StopAttempt:
+    """End what was begun."""
+
+    step: str
+    visit: int
+    attempt: int
+    deed: e.Deed = "do"
+
+
+Command = StartAttempt | StopAttempt
+
+
+def pending(state: State) -> list[Command]:
+    """All that is to be at work, or to be stopped, in the world."""
+    if state.ended is not None:
+        return []
+    commands = [_command(cell) for cell in state.flying.values()]
+    undoing = [each for each in state.undoing.values() if each.flying]
+    return commands + [StartAttempt(each.cell.key, each.visit, each.attempts, "undo") for each in undoing]
+
+
+def _command(cell: Cell) -> Command:
+    work = cell.work
+    kind = StopAttempt if work.stopping or cell.status == "stopping" else StartAttempt
+    return kind(cell.key, cell.visit, work.attempt)
+
+
+def caused(state: State, events: Iterable[e.Event]) -> list[Command]:
+    """The commands that some facts have changed: as `pending`, but by what happened and not by all there is."""
+    steps = {event.step: None for event in events if isinstance(event, _MOVING)}
+    commands = [_command(state.flying[step]) for step in steps if step in state.flying]
+    undone = [event for event in events if isinstance(event, e.AttemptStarted) and event.deed == "undo"]
+    return commands + [StartAttempt(each.step, each.visit, each.attempt, "undo") for each in undone]
+
+
+_MOVING: Final = (e.AttemptStarted, e.AttemptStopping, e.StepStopping)
+
+
+def status_of(state: State) -> str:
+    """The run in a word."""
+    if state.ended is not None:
+        return state.ended.status
+    if state.stopping is not None or (state.root is not None and state.root.status == "stopping"):
+        return "stopping"
+    if state.paused_at is not None:
+        return "paused"
+    at_work = state.flying or state.eager or state.undoing
+    return "running" if at_work else "waiting"

@@ -1,0 +1,124 @@
+"""Steps that wait for a person, a signal or the clock, and steps that are over at once."""
+
+from typing import Any
+
+from perdure.core import events as e
+from perdure.core.calls import Failure
+from perdure.core.deciding import Deciding
+from perdure.core.ending import Ending, end, fail, told
+from perdure.core.seeing import evaluate, filled, output_of
+from perdure.core.state import Cell, Serial
+from perdure.core.undoing import region_of, undo_next
+from perdure.plan.expr import ExpressionError
+from perdure.plan.model.steps import AskStep, DecideStep, DoneStep, FailStep, WaitStep
+
+# ------------------------------------------------------------------------------- a person
+
+
+def settle_ask(turn: Deciding, cell: Cell) -> None:
+    """Ask once; then wait for the answer or the deadline."""
+    step = cell.step
+    assert isinstance(step, AskStep)  # noqa: S101  by its kind
+    if not cell.question:
+        _ask(turn, cell, step)
+    answer = turn.state.answers.get(cell.question)
+    if answer is not None:
+        end(turn, cell, Ending(exit_of_answer(step, answer.load(turn.read)), answer))
+    elif turn.is_late(cell):
+        turn.record(e.QuestionClosed(question=cell.question))
+        if step.default is None:
+            end(turn, cell, Ending("expired", failure=Failure("timeout", "nobody answered in time")))
+        else:
+            end(turn, cell, Ending(exit_of_answer(step, step.default), turn.keep(step.default)))
+
+
+def _ask(turn: Deciding, cell: Cell, step: AskStep) -> None:
+    try:
+        text = str(filled(turn.state, cell.scope, step.ask))
+    except ExpressionError as error:
+        fail(turn, cell, "invalid", error.message)
+        return
+    asked: dict[str, Any] = {
+        "step": cell.key,
+        "visit": cell.visit,
+        "question": f"q_{cell.key}_{cell.visit}",
+        "text": text,
+    }
+    turn.record(e.QuestionAsked(answer=step.answer, choices=step.choices, form=step.form, people=step.to, **asked))
+
+
+def exit_of_answer(step: AskStep, value: Any) -> str:
+    """The word that an answer ends a step with."""
+    if step.answer == "approval":
+        return "approved" if value in (True, "approved") else "rejected"
+    return str(value) if step.answer == "choice" else "success"
+
+
+# ------------------------------------------------------------------------------- a signal or the clock
+
+
+def settle_wait(turn: Deciding, cell: Cell) -> None:
+    """Take the oldest signal, if this step waited longest; or see that the time is up."""
+    step = cell.step
+    assert isinstance(step, WaitStep)  # noqa: S101  by its kind
+    name = step.wait.signal
+    if name and turn.state.signals.get(name) and next(iter(turn.state.waiting[name].values()), None) is cell:
+        turn.record(e.SignalTaken(step=cell.key, visit=cell.visit, name=name))
+        end(turn, cell, Ending(output=turn.state.taken.pop(cell.key)))
+        turn.look_at(next(iter(turn.state.waiting[name].values()), None))
+    elif turn.is_late(cell):
+        end(turn, cell, Ending("elapsed"))
+
+
+# ------------------------------------------------------------------------------- over at once
+
+
+def settle_mark(turn: Deciding, cell: Cell) -> None:
+    """Be over."""
+    try:
+        _end_mark(turn, cell)
+    except (ExpressionError, ValueError) as error:
+        fail(turn, cell, "invalid", told(error))
+
+
+def _end_mark(turn: Deciding, cell: Cell) -> None:
+    match cell.step:
+        case DoneStep() as step:
+            end(turn, cell, Ending(output=turn.keep(_handed_on(turn, cell, step)), to="done"))
+        case FailStep() as step:
+            text = "the plan says so" if step.fail is True else str(filled(turn.state, cell.scope, step.fail))
+            end(turn, cell, Ending("failure", failure=Failure("logic", text), to="fail"))
+        case DecideStep(decide=str() as source) as step:
+            choice = evaluate(turn.state, cell, source)
+            if choice not in step.choices:
+                raise ValueError(f"{choice!r} is not among its choices: {', '.join(step.choices)}")
+            end(turn, cell, Ending(choice, turn.keep(choice)))
+        case _:
+            end(turn, cell, Ending())
+
+
+def _handed_on(turn: Deciding, cell: Cell, step: DoneStep) -> Any:
+    if step.done is not True:
+        return filled(turn.state, cell.scope, step.done)
+    body = cell.parent.body if cell.parent else None
+    before = body.last if isinstance(body, Serial) else None
+    return output_of(turn.state, before) if before else None
+
+
+def settle_rollback(turn: Deciding, cell: Cell) -> None:
+    """Be over when everything since the checkpoint was taken back, or could not be."""
+    if not undo_next(turn, region_of(turn.state, cell)):
+        return
+    kept = [each.cell.key for each in region_of(turn.state, cell, over=True) if each.failure is not None]
+    if kept:
+        fail(turn, cell, "logic", f"could not be taken back: {', '.join(kept)}")
+    else:
+        end(turn, cell, Ending())
+
+
+def settle_stopped_pause(turn: Deciding, cell: Cell) -> None:
+    """A step that only waited is over at once."""
+    if cell.question in turn.state.questions:
+        turn.record(e.QuestionClosed(question=cell.question))
+    if cell.leaving is not None:
+        end(turn, cell, Ending.of(cell.leaving))
