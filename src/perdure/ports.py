@@ -247,12 +247,14 @@ class UnknownRun(JournalError):
     """There is no such run."""
 
     code: ClassVar[str] = "PRD2002"
+    exit_code: int = 3
 
 
 class Ambiguous(JournalError):
     """More than one run begins like this."""
 
     code: ClassVar[str] = "PRD2003"
+    exit_code: int = 3
 
 
 class Malformed(JournalError):
@@ -289,6 +291,7 @@ class Locked(JournalError):
     """Another process writes this journal."""
 
     code: ClassVar[str] = "PRD2101"
+    exit_code: int = 75  # EX_TEMPFAIL: the same command can succeed later
 
 
 class Fenced(JournalError):
@@ -307,6 +310,7 @@ class NoJournal(JournalError):
     """The file is not a journal."""
 
     code: ClassVar[str] = "PRD2104"
+    exit_code: int = 3
 
 
 class NetworkDisk(JournalError):
