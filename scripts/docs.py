@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import click
 from click.testing import CliRunner
 
 from perdure import errors
 from perdure.cli import COMMANDS, cli
+from perdure.config.settings import SETTINGS
 from perdure.plan import Plan
 from perdure.plan.drawing.svg import svg
 from perdure.plan.model import parts
@@ -42,13 +44,22 @@ RECORDS: Final = (
 
 def help_texts() -> Iterator[str]:
     """What each command says about itself."""
-    for name in ("", *COMMANDS):
-        words = [name] if name else []
+    for words in _commands():
         result = CliRunner(env={"COLUMNS": "100"}).invoke(
             cli, [*words, "--help"], prog_name="perdure", terminal_width=100
         )
         command = " ".join(["perdure", *words])
         yield f"## {command}\n\n```text\n$ {command} --help\n{result.output.rstrip()}\n```\n\n"
+
+
+def _commands() -> Iterator[list[str]]:
+    """Every command as it is called, groups before what is in them."""
+    yield []
+    root = click.Context(cli)
+    for name in COMMANDS:
+        yield [name]
+        command = cli.get_command(root, name)
+        yield from ([name, each] for each in (command.commands if isinstance(command, click.Group) else ()))
 
 
 def _cell(text: str) -> str:
@@ -140,7 +151,21 @@ def codes() -> Iterator[str]:
         yield f"| [{code}](../../src/perdure/errors/pages/{code}.md) | {_cell(errors.title(code))} |\n"
 
 
-GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {"help": help_texts, "fields": fields, "codes": codes}
+def settings() -> Iterator[str]:
+    """Every setting."""
+    yield "| setting | takes | default | a project may set it | meaning |\n|---|---|---|---|---|\n"
+    for each in SETTINGS:
+        default = each.default if each.kind == "path" or not each.default else f"`{each.default}`"
+        may = "no" if each.user_only else "yes"
+        yield f"| `{each.name}` | {each.takes} | {default} | {may} | {_cell(each.meaning)} |\n"
+
+
+GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
+    "help": help_texts,
+    "fields": fields,
+    "codes": codes,
+    "settings": settings,
+}
 
 
 def _with_parts(text: str) -> str:

@@ -10,6 +10,8 @@ import pytest
 
 from perdure import errors
 from perdure.cli import COMMANDS
+from perdure.config import load
+from perdure.config.settings import SETTINGS
 from perdure.plan import Plan
 from perdure.plan.model.steps import STEP_TYPES
 from perdure.plan.reading import read_text
@@ -77,6 +79,17 @@ def test_every_field_of_a_plan_is_documented():
     text = (ROOT / "docs/reference/plan.md").read_text(encoding="utf-8")
     names = {info.alias or name for model in (Plan, *STEP_TYPES.values()) for name, info in model.model_fields.items()}
     assert sorted(name for name in names if f"| `{name}` |" not in text and name != "kind") == []
+
+
+def test_every_setting_is_documented():
+    text = (ROOT / "docs/reference/config.md").read_text(encoding="utf-8")
+    assert [setting.name for setting in SETTINGS if f"| `{setting.name}` |" not in text] == []
+
+
+def test_the_settings_in_the_docs_can_be_set(tmp_path):
+    page = (ROOT / "docs/reference/config.md").read_text(encoding="utf-8")
+    (tmp_path / "perdure.toml").write_text(next(text for info, text in BLOCK.findall(page) if info == "toml"))
+    assert load(env={"HOME": str(tmp_path)}, cwd=tmp_path).settings.limits.tools == {"http.get": 4}
 
 
 def test_every_error_code_is_documented():

@@ -1,0 +1,131 @@
+"""What can be set, and what can be wrong with it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Final, Literal
+
+from perdure.errors import PerdureError
+
+PROJECT_STATE: Final = ".perdure"
+"""A directory of the project that holds its journal."""
+JOURNAL: Final = "runs.db"
+TOOLS: Final = "limits.tools"
+ONE_TOOL: Final = f"{TOOLS}.TOOL"
+LARGEST_NUMBER: Final = 1_000_000
+
+Value = bool | int | Path
+
+
+class ConfigError(PerdureError):
+    """The settings cannot be used."""
+
+    exit_code: int = 6
+
+
+class SettingsFileError(ConfigError):
+    """A file of settings cannot be read."""
+
+    code: ClassVar[str] = "PRD1701"
+
+
+class UnknownSettingError(ConfigError):
+    """There is no such setting."""
+
+    code: ClassVar[str] = "PRD1702"
+
+
+class SettingValueError(ConfigError):
+    """The value does not fit the setting."""
+
+    code: ClassVar[str] = "PRD1703"
+
+
+class ProjectSettingError(ConfigError):
+    """A project file says something that is not for it to say."""
+
+    code: ClassVar[str] = "PRD1704"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Most attempts at once."""
+
+    run: int
+    total: int
+    tools: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long runs that are over are kept."""
+
+    days: int
+    keep: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set."""
+
+    db: Path
+    limits: Limits
+    retention: Retention
+    network_disk: bool
+
+    def flat(self) -> dict[str, Value]:
+        """Every setting by its full name."""
+        tools = {f"{TOOLS}.{tool}": most for tool, most in self.limits.tools.items()}
+        return {
+            "db": self.db,
+            "limits.run": self.limits.run,
+            "limits.total": self.limits.total,
+            **tools,
+            "retention.days": self.retention.days,
+            "retention.keep": self.retention.keep,
+            "network_disk": self.network_disk,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing that can be set."""
+
+    name: str
+    kind: Literal["path", "number", "switch"]
+    default: str
+    """As it would be written; for a path, in words."""
+    meaning: str
+    least: int = 0
+    user_only: bool = False
+    """A project file cannot set it."""
+
+    @property
+    def takes(self) -> str:
+        """What may be written."""
+        numbers = f"a whole number from {self.least} to {LARGEST_NUMBER:,}"
+        return {"path": "a path", "number": numbers, "switch": "true or false"}[self.kind]
+
+
+SETTINGS: Final = (
+    Setting(
+        "db",
+        "path",
+        f"`{PROJECT_STATE}/{JOURNAL}` in a project with that directory, else `$XDG_STATE_HOME/perdure/{JOURNAL}`",
+        "The file of the journal. In a file, a relative path begins at the file; a project's journal lies inside it.",
+    ),
+    Setting("limits.run", "number", "64", "Most attempts at once in one run.", least=1),
+    Setting("limits.total", "number", "256", "Most attempts at once in the whole process.", least=1),
+    Setting(ONE_TOOL, "number", "", "Most attempts at once of one tool, as in `limits.tools.http.get`.", least=1),
+    Setting("retention.days", "number", "30", "`perdure gc` forgets runs that have been over for longer, in days."),
+    Setting("retention.keep", "number", "100", "`perdure gc` keeps so many of the newest runs, however old they are."),
+    Setting(
+        "network_disk",
+        "switch",
+        "false",
+        "Take a journal on a network disk, whose locks and syncs cannot be trusted; then trust is yours.",
+        user_only=True,
+    ),
+)
+BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
+TABLES: Final = {"limits", TOOLS, "retention"}

@@ -1,0 +1,118 @@
+"""Values: who wrote them, whether they fit, and whether they were theirs to write."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from perdure.config.places import is_inside
+from perdure.config.settings import (
+    BY_NAME,
+    LARGEST_NUMBER,
+    ONE_TOOL,
+    TABLES,
+    TOOLS,
+    ProjectSettingError,
+    Setting,
+    SettingValueError,
+    UnknownSettingError,
+    Value,
+)
+from perdure.plan.problems import did_you_mean
+from perdure.plan.raw import Raw, is_mapping
+
+PREFIX: Final = "PERDURE_"
+"""What the names of variables in the environment begin with."""
+IN_MEMORY: Final = ":memory:"
+_MOST_DIGITS: Final = 20
+_YES: Final = frozenset(("1", "true", "yes", "on"))
+_NO: Final = frozenset(("0", "false", "no", "off"))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Somebody who sets something."""
+
+    origin: str
+    directory: Path
+    """Where its relative paths begin."""
+    project: bool = False
+    writes_text: bool = False
+    """It has texts alone, also for numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A value that fits, and who wrote it."""
+
+    value: Value
+    origin: str
+
+
+def read(table: Mapping[str, Raw], source: Source) -> dict[str, Said]:
+    """What a source says, by the full name of each setting."""
+    return {name: Said(_value(name, value, source), source.origin) for name, value in _flat(table)}
+
+
+def _flat(table: Mapping[str, Raw], before: str = "") -> Iterator[tuple[str, Raw]]:
+    """Full names and values. A tool has a dot in its name, which TOML takes for one more table, and so do we."""
+    for key, value in table.items():
+        if is_mapping(value):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def _value(name: str, raw: Raw, source: Source) -> Value:
+    setting = _setting(name, source)
+    read = {"path": _path, "number": _number, "switch": _switch}[setting.kind]
+    value = read(raw, setting, source)
+    if value is None:
+        raise SettingValueError(f"{source.origin}: {name} is {repr(raw)[:80]}", f"write {setting.takes}")
+    if source.project:
+        _check_harmless(name, value, setting, source)
+    return value
+
+
+def _setting(name: str, source: Source) -> Setting:
+    if name in TABLES:
+        raise SettingValueError(f"{source.origin}: {name} is a table", f"write [{name}], and its settings below")
+    tool = name.removeprefix(f"{TOOLS}.") if name.startswith(f"{TOOLS}.") else ""
+    known = ONE_TOOL if tool and tool.isprintable() else name
+    if known not in BY_NAME:
+        raise UnknownSettingError(f"{source.origin}: there is no setting {name}", did_you_mean(name, BY_NAME))
+    return BY_NAME[known]
+
+
+def _check_harmless(name: str, value: Value, setting: Setting, source: Source) -> None:
+    if setting.user_only:
+        raise ProjectSettingError(
+            f"{source.origin}: {name} cannot be set by a project",
+            f"set it in your own file, or as {PREFIX}{name.upper()} in the environment",
+        )
+    if isinstance(value, Path) and not is_inside(value, source.directory):
+        raise ProjectSettingError(
+            f"{source.origin}: {name} leads out of the project, to {value}",
+            "name a file inside the project, or set it in your own file or in the environment",
+        )
+
+
+def _path(raw: Raw, _: Setting, source: Source) -> Path | None:
+    text = os.fspath(raw) if isinstance(raw, (str, Path)) else ""
+    if text == IN_MEMORY and source.writes_text:
+        return Path(text)
+    return source.directory / os.path.expanduser(text) if text and "\0" not in text else None  # noqa: PTH111  no error without a home
+
+
+def _number(raw: Raw, setting: Setting, source: Source) -> int | None:
+    if source.writes_text and isinstance(raw, str):
+        raw = int(raw) if raw.isascii() and raw.isdigit() and len(raw) < _MOST_DIGITS else None
+    fits = isinstance(raw, int) and not isinstance(raw, bool) and setting.least <= raw <= LARGEST_NUMBER
+    return raw if fits else None
+
+
+def _switch(raw: Raw, _: Setting, source: Source) -> bool | None:
+    if source.writes_text and isinstance(raw, str):
+        return True if raw.lower() in _YES else False if raw.lower() in _NO else None
+    return raw if isinstance(raw, bool) else None

@@ -1,0 +1,262 @@
+"""Settings: who is heard, what is refused, and what a stranger's workspace cannot do."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from perdure.config import ConfigError, load
+from perdure.config.settings import SETTINGS
+
+
+@pytest.fixture
+def home(tmp_path):
+    (tmp_path / "home" / ".config" / "perdure").mkdir(parents=True)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def project(home):
+    root = home / "work" / "project"
+    (root / "deep" / "er").mkdir(parents=True)
+    return root
+
+
+@pytest.fixture
+def loaded(home, project):
+    def loaded(flags=None, cwd=project, **env):
+        return load(flags, env={"HOME": str(home), **env}, cwd=cwd)
+
+    return loaded
+
+
+@pytest.fixture
+def refused(loaded):
+    def refused(code, *words, **given):
+        with pytest.raises(ConfigError) as caught:
+            loaded(**given)
+        assert caught.value.code == code
+        assert caught.value.exit_code == 6
+        text = f"{caught.value.message}\n{caught.value.help}"
+        assert [word for word in words if word not in text] == []
+        return text
+
+    return refused
+
+
+def own_file(home, text):
+    file = home / ".config" / "perdure" / "config.toml"
+    file.write_text(text)
+    return file
+
+
+# ------------------------------------------------------------ who is heard
+
+
+def test_without_anything_there_are_defaults(loaded, home):
+    found = loaded()
+    assert found.settings.db == home / ".local/state/perdure/runs.db"
+    assert {name: value for name, value in found.settings.flat().items() if name != "db"} == {
+        "limits.run": 64,
+        "limits.total": 256,
+        "retention.days": 30,
+        "retention.keep": 100,
+        "network_disk": False,
+    }
+    assert set(found.origins.values()) == {"default"}
+    assert found.files == ()
+
+
+def test_a_flag_comes_before_the_environment_the_project_and_the_user(loaded, home, project):
+    own = own_file(home, 'db = "mine.db"\n[limits]\nrun = 1\ntotal = 1\n[retention]\nkeep = 1\n')
+    theirs = project / "perdure.toml"
+    theirs.write_text('db = "theirs.db"\nlimits.run = 2\nlimits.total = 2')
+    found = loaded({"db": "flag.db", "limits.run": None}, PERDURE_DB="env.db", PERDURE_LIMITS__TOTAL="3")
+    assert found.settings.flat() | {"network_disk": None, "retention.days": None} == {
+        "db": project / "flag.db",
+        "limits.run": 2,
+        "limits.total": 3,
+        "retention.days": None,
+        "retention.keep": 1,
+        "network_disk": None,
+    }
+    assert found.origins == {
+        "db": "flag",
+        "limits.run": str(theirs),
+        "limits.total": "environment PERDURE_LIMITS__TOTAL",
+        "retention.days": "default",
+        "retention.keep": str(own),
+        "network_disk": "default",
+    }
+    assert found.files == (theirs, own)
+
+
+def test_relative_paths_begin_where_they_are_written(loaded, home, project):
+    own_file(home, 'db = "runs.db"')
+    assert loaded().settings.db == home / ".config/perdure/runs.db"
+    (project / "perdure.toml").write_text('db = "a/runs.db"')
+    assert loaded(cwd=project / "deep").settings.db == project / "a/runs.db"
+    assert loaded(cwd=project / "deep", PERDURE_DB="runs.db").settings.db == project / "deep/runs.db"
+    assert loaded(PERDURE_DB="~/runs.db").settings.db == Path("~/runs.db").expanduser()
+    assert loaded({"db": ":memory:"}).settings.db == Path(":memory:")
+
+
+def test_the_state_of_a_project_is_its_journal(loaded, project):
+    (project / ".perdure").mkdir()
+    for cwd in (project, project / "deep" / "er"):
+        assert loaded(cwd=cwd).settings.db == project / ".perdure/runs.db"
+    (project / "deep" / "perdure.toml").write_text("")
+    assert loaded(cwd=project / "deep").settings.db != project / ".perdure/runs.db", "another project begins there"
+
+
+def test_directories_by_the_rule_of_xdg(loaded, home, tmp_path):
+    state, config = tmp_path / "state", tmp_path / "config"
+    (config / "perdure").mkdir(parents=True)
+    (config / "perdure" / "config.toml").write_text("limits.run = 7")
+    found = loaded(XDG_STATE_HOME=str(state), XDG_CONFIG_HOME=str(config))
+    assert (found.settings.db, found.settings.limits.run) == (state / "perdure/runs.db", 7)
+    relative = loaded(XDG_STATE_HOME="state", XDG_CONFIG_HOME="")
+    assert relative.settings.db == home / ".local/state/perdure/runs.db"
+
+
+def test_tools_are_gathered_from_everywhere(loaded, home, project):
+    own_file(home, '[limits.tools]\n"http.get" = 4\nshell.run = 2')
+    (project / "pyproject.toml").write_text("[tool.perdure.limits]\ntools.shell.run = 1")
+    found = loaded(PERDURE_LIMITS__TOOLS__MAIL__SEND="3")
+    assert found.settings.limits.tools == {"http.get": 4, "shell.run": 1, "mail.send": 3}
+    assert found.origins["limits.tools.shell.run"] == str(project / "pyproject.toml")
+
+
+# ------------------------------------------------------------ where the project is
+
+
+def test_the_nearest_file_counts(loaded, project):
+    (project / "perdure.toml").write_text("limits.run = 1")
+    (project / "deep" / "pyproject.toml").write_text("[tool.perdure]\nlimits.run = 2")
+    assert [loaded(cwd=each).settings.limits.run for each in (project, project / "deep/er")] == [1, 2]
+    (project / "deep" / "perdure.toml").write_text("limits.run = 3")
+    assert loaded(cwd=project / "deep").settings.limits.run == 3, "our own file comes before a shared one"
+
+
+@pytest.mark.parametrize("text", ["[tool.ruff]\n", "[broken", "tool = 3\nperdure = 1", "[tool]\nperdure = 3"])
+def test_a_pyproject_of_others_is_passed_by(loaded, project, text):
+    (project / "perdure.toml").write_text("limits.run = 1")
+    (project / "deep" / "pyproject.toml").write_text(text)
+    assert loaded(cwd=project / "deep").settings.limits.run == 1
+
+
+@pytest.mark.parametrize("end", ["repository", "home", "everybody's"])
+def test_the_search_ends(loaded, home, project, end):
+    (project.parent / "perdure.toml").write_text("limits.run = 1")
+    (home.parent / "perdure.toml").write_text("limits.run = 1")
+    if end == "repository":
+        (project / ".git").write_text("gitdir: elsewhere")
+    elif end == "home":
+        (project.parent / "perdure.toml").unlink()
+    else:
+        project.parent.chmod(0o1777)
+    assert loaded(cwd=project / "deep").settings.limits.run == 64
+    (project / "perdure.toml").write_text("limits.run = 2")
+    assert loaded(cwd=project / "deep").settings.limits.run == 2
+
+
+# ------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "words"),
+    [
+        ("PRD1701", "[limits\nrun = 8", ["perdure.toml", "is not TOML", "line 1"]),
+        ("PRD1701", "a = " + "[" * 5_000, ["is not TOML"]),
+        ("PRD1701", "#" * 1_100_000, ["larger than"]),
+        ("PRD1702", "limits.rnu = 1", ["perdure.toml: there is no setting limits.rnu", 'did you mean "limits.run"?']),
+        ("PRD1702", "colour = 1", ["colour", "write one of: db, "]),
+        ("PRD1702", "db.path = 1", ["db.path", "write one of: db, "]),
+        ("PRD1702", 'limits.tools."\\u001b" = 1', ["there is no setting"]),
+        ("PRD1703", "limits.run = 0", ["limits.run is 0", "a whole number from 1"]),
+        ("PRD1703", "limits.run = true", ["limits.run is True"]),
+        ("PRD1703", "limits.run = '8'", ["limits.run is '8'"]),
+        ("PRD1703", "limits.run = 8.0", ["limits.run is 8.0"]),
+        ("PRD1703", "retention.keep = 99999999999999999999999", ["to 1,000,000"]),
+        ("PRD1703", "limits.tools.http.get = -1", ["limits.tools.http.get is -1"]),
+        ("PRD1703", "limits = 8", ["limits is a table"]),
+        ("PRD1703", "limits.tools = 8", ["limits.tools is a table", "[limits.tools]"]),
+        ("PRD1703", "db = 3", ["db is 3", "write a path"]),
+        ("PRD1703", 'db = ""', ["write a path"]),
+        ("PRD1703", 'db = "a\\u0000b"', ["write a path"]),
+        ("PRD1703", "network_disk = 'yes'", ["true or false"]),
+        ("PRD1704", "network_disk = true", ["network_disk cannot be set by a project", "PERDURE_NETWORK_DISK"]),
+        ("PRD1704", "network_disk = false", ["network_disk cannot be set by a project"]),
+        ("PRD1704", "db = '/etc/runs.db'", ["leads out of the project, to /etc/runs.db"]),
+        ("PRD1704", "db = '../runs.db'", ["leads out"]),
+        ("PRD1704", "db = '~/runs.db'", ["leads out"]),
+        ("PRD1704", "db = 'link/runs.db'", ["leads out"]),
+    ],
+)
+def test_rubbish_in_a_project_is_named(refused, project, code, text, words):
+    (project / "link").symlink_to(project.parent)
+    (project / "perdure.toml").write_text(text)
+    refused(code, str(project / "perdure.toml"), *words)
+
+
+def test_the_users_own_words_are_looked_at_too(refused, loaded, home):
+    file = own_file(home, "network_disk = 1")
+    refused("PRD1703", str(file))
+    own_file(home, "network_disk = true\ndb = '/srv/runs.db'")
+    assert loaded().settings.network_disk
+    assert loaded().settings.db == Path("/srv/runs.db")
+    file.write_bytes(b"\xff")
+    refused("PRD1701", str(file))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_may_not_be_read(refused, home):
+    own_file(home, "").chmod(0)
+    refused("PRD1701", "Permission denied")
+
+
+def test_the_environment_is_read_as_what_a_setting_takes(loaded, refused):
+    for text, wanted in (("1", True), ("Yes", True), ("off", False), ("", False)):
+        assert loaded(PERDURE_NETWORK_DISK=text).settings.network_disk is wanted
+    refused("PRD1703", "environment PERDURE_NETWORK_DISK", PERDURE_NETWORK_DISK="perhaps")
+    for text in ("ten", "-1", "²", "9" * 5_000, "1e3"):
+        refused("PRD1703", "PERDURE_LIMITS__RUN", PERDURE_LIMITS__RUN=text)
+    refused("PRD1702", 'did you mean "limits.total"?', PERDURE_LIMITS__TOTL="1")
+    refused("PRD1702", 'did you mean "network_disk"?', PERDURE_NETWORKDISK="1")
+
+
+def test_variables_of_others_are_left_alone(loaded):
+    assert loaded(PERDURE_VOLUME="soak", PERDURE_X="", PERDURED="1", OTHER="x").origins["db"] == "default"
+
+
+def test_an_unknown_flag_is_refused(refused):
+    refused("PRD1702", "flag: there is no setting dbb", flags={"dbb": "x"})
+
+
+# ------------------------------------------------------------ strangers
+
+
+def test_a_link_does_not_lead_to_another_journal(loaded, home, project):
+    (home / "elsewhere").mkdir()
+    (project / ".perdure").symlink_to(home / "elsewhere")
+    assert loaded().settings.db == home / ".local/state/perdure/runs.db"
+
+
+def test_a_project_decides_about_its_own_journal_alone(loaded, home, project):
+    (project / "perdure.toml").write_text("retention.days = 0\nretention.keep = 0\nlimits.run = 1")
+    own_file(home, "retention.keep = 7")
+    found = loaded()
+    assert (found.settings.retention.days, found.settings.retention.keep, found.settings.limits.run) == (30, 7, 1)
+    assert found.origins["retention.days"] == "default"
+    (project / ".perdure").mkdir()
+    assert loaded().settings.retention.days == loaded().settings.retention.keep == 0
+    assert loaded(PERDURE_DB="/srv/runs.db").settings.retention.keep == 7
+
+
+def test_without_a_home_it_still_goes_on(project):
+    assert load(env={"HOME": "relative"}, cwd=project).settings.db == Path("/.local/state/perdure/runs.db")
+
+
+def test_every_setting_is_in_the_settings(loaded):
+    names = set(loaded({"limits.tools.TOOL": 1}).settings.flat())
+    assert names == {setting.name for setting in SETTINGS}
