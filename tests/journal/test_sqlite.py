@@ -1,15 +1,19 @@
 """The file itself: how it is made, opened, brought forward, refused; and the thread that writes it."""
 
 import asyncio
+import fcntl
 import gc
+import os
 import sqlite3
 import stat
+import threading
 from dataclasses import replace
 
 import pytest
 
 from perdure.journal import SqliteJournal, batch, filesystem, reader, schema, writer
 from perdure.journal.driver import connect
+from perdure.journal.lock import writer_of
 from perdure.journal.reader import Reader
 from perdure.ports import Closed, Corrupt, Filter, Locked, Malformed, NetworkDisk, Newer, NoJournal, Suspect, UnknownRun
 from perdure.testing.contracts import MB, OVER, a_turn, an_artifact
@@ -45,6 +49,18 @@ async def test_it_is_found_again_by_any_of_its_names(tmp_path, monkeypatch):
         assert (await again.run("@last")).id == "r_1"
 
 
+async def test_who_only_asks_who_writes_does_not_keep_a_writer_out(tmp_path):
+    path = tmp_path / "runs.db"
+    assert writer_of(path) == ""
+    async with await SqliteJournal.open(path):
+        assert f"runs.db is written by process {os.getpid()} on " in writer_of(path)
+    assert writer_of(path) == ""
+    with (tmp_path / "runs.db.lock").open() as asking:
+        fcntl.flock(asking, fcntl.LOCK_SH)
+        threading.Timer(0.005, fcntl.flock, (asking, fcntl.LOCK_UN)).start()
+        await (await SqliteJournal.open(path)).close()
+
+
 async def test_what_a_dead_process_left_of_a_new_file_is_no_hindrance(tmp_path):
     for name in ("runs.db", "runs.db.new", "runs.db.new-journal"):
         (tmp_path / name).write_bytes(b"" if name == "runs.db" else b"half a file")
@@ -66,9 +82,12 @@ async def test_what_is_no_journal_is_refused_and_not_touched(read_only, tmp_path
     with sqlite3.connect(tmp_path / "other.db") as other:
         other.execute("CREATE TABLE owner (token)")
     other.close()
+    with sqlite3.connect(tmp_path / "foreign.db") as foreign:
+        foreign.execute("CREATE TABLE notes (text)")
+    foreign.close()
     (tmp_path / "directory.db").mkdir()
     before = {path.name: path.read_bytes() for path in tmp_path.glob("*.db") if path.is_file()}
-    for name in ("text.db", "other.db", "directory.db"):
+    for name in ("text.db", "other.db", "foreign.db", "directory.db"):
         with pytest.raises(NoJournal):
             await SqliteJournal.open(tmp_path / name, read_only=read_only)
     assert {name: (tmp_path / name).read_bytes() for name in before} == before

@@ -6,10 +6,12 @@ import os
 import socket
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from perdure.journal.filesystem import PRIVATE_FILE
 from perdure.ports import Locked
+
+_LONGEST_NOTE: Final = 1_000
 
 
 class FileLock:
@@ -17,21 +19,44 @@ class FileLock:
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(self._file, 1_000, 0)
+        if not _is_ours(self._file):
+            note = os.pread(self._file, _LONGEST_NOTE, 0)
             os.close(self._file)
-            raise Locked(
-                _told(path, holder), "let that process do it, or end it first; reading is always open"
-            ) from None
-        note = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
+            raise Locked(_told(path, note), "let that process do it, or end it first; reading is always open")
+        holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": int(time.time())}
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, json.dumps(note).encode() + b"\n", 0)
+        os.pwrite(self._file, json.dumps(holder).encode() + b"\n", 0)
 
     def release(self) -> None:
         """Let go. The file stays, because removing it would let two processes hold two locks."""
         os.close(self._file)
+
+
+def _is_ours(file: int) -> bool:
+    """Take the lock. Who only asks who holds it shares it for a moment, so a refusal counts when it is repeated."""
+    for pause in (0.01, 0.01, 0):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(pause)
+        else:
+            return True
+    return False
+
+
+def writer_of(journal: Path) -> str:
+    """Who writes a journal, in a sentence; empty if nobody does."""
+    path = journal.with_name(f"{journal.name}.lock")
+    if not path.is_file():
+        return ""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _told(path, os.pread(file, _LONGEST_NOTE, 0))
+    finally:
+        os.close(file)
+    return ""
 
 
 def _told(path: Path, note: bytes) -> str:

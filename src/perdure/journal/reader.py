@@ -26,6 +26,7 @@ from perdure.ports import (
     Question,
     ReadOnlyDisk,
     Run,
+    Suspect,
     UnknownArtifact,
     UnknownRun,
     Verdict,
@@ -116,7 +117,10 @@ class Reader:
         try:
             db.execute("SELECT token FROM owner").fetchone()
         except Exception as error:
-            db.close()
+            try:
+                _check_whose(db, told(error))
+            finally:
+                db.close()
             if not isinstance(told(error), ReadOnlyDisk | DiskFull) or self._log_is_needed():
                 raise
             # The log could not be made, and a writer would have one. The next look decides anew.
@@ -127,10 +131,16 @@ class Reader:
         log = self._path.with_name(f"{self._path.name}-wal")
         return log.is_file() and log.stat().st_size > 0
 
-    def check(self) -> None:
-        """Raise unless this is a journal that can be read."""
+    def check(self) -> int:
+        """The version of the journal; raises unless it is one that can be read."""
         with self._open() as db:
-            version(db)
+            return version(db)
+
+    def flaws(self, most: int) -> list[str]:
+        """What SQLite finds wrong with the pages of the file."""
+        with self._open() as db:
+            found = [text for (text,) in db.execute(f"PRAGMA quick_check({most})").fetchall()]
+        return [] if found == ["ok"] else found
 
     # ------------------------------------------------------------ entries
 
@@ -233,6 +243,12 @@ class Reader:
             sql = f"{_QUESTIONS} {which} {whose} ORDER BY questions.number LIMIT ?"
             rows = db.execute(sql, (after, *values, limit)).fetchall()
         return [Question(run_id, id_, number, at, bool(done)) for run_id, id_, number, at, done in rows]
+
+
+def _check_whose(db: Connection, error: JournalError) -> None:
+    """Where doubt comes from the database of another program, which has no such tables, say that instead."""
+    if isinstance(error, Suspect):
+        version(db)
 
 
 def _noted(turns: Iterator[Kept], entries: list[Entry]) -> Iterator[Kept]:
