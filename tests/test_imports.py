@@ -31,6 +31,12 @@ def test_help_and_version_load_nothing_heavy(code):
     assert modules_after(code) & set(HEAVY) == set()
 
 
+@pytest.mark.parametrize("command", ["ls", "export", "doctor", "config"])
+def test_looking_at_runs_does_not_load_the_plan_model(command):
+    found = modules_after(f"import perdure.cli.{command}")
+    assert found & {"pydantic", "yaml", "rich", "cel_expr_python", "rfc8785"} == set()
+
+
 def test_reading_a_plan_of_plain_paths_does_not_start_cel():
     code = "from perdure import Plan\nPlan.from_steps([{'label': 'a', 'agent_key': 'b'}])"
     assert "cel_expr_python" not in modules_after(code)

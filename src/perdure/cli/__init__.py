@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any, Final
 
 import click
@@ -14,12 +15,21 @@ from perdure.errors import PerdureError
 
 COMMANDS: Final = {
     "check": "Say everything that is wrong with a plan.",
+    "config": "Show the settings and where they come from.",
     "convert": "Write a plan in the current format.",
     "diff": "Show what differs between two plans.",
+    "doctor": "Look whether everything is in order here.",
     "draw": "Draw a plan, in the terminal or as a picture.",
     "explain": "Explain an error code.",
+    "export": "Write a run to a file that stands for itself.",
+    "gc": "Forget old runs that are over.",
+    "import": "Take in runs that were exported.",
+    "ls": "List runs, newest first.",
     "schema": "Print the JSON Schema of a plan.",
 }
+
+ALIASES: Final = {"list": "ls", "ps": "ls"}
+"""Other words for commands; they work and are not shown."""
 
 
 class LazyGroup(click.Group):
@@ -27,8 +37,11 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command itself, loaded now."""
-        known = super().get_command(ctx, cmd_name)
-        return getattr(import_module(f"perdure.cli.{cmd_name}"), cmd_name) if known else None
+        known = super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
+        if known is None or known.name is None:
+            return None
+        word = f"{known.name}_" if iskeyword(known.name) else known.name
+        return getattr(import_module(f"perdure.cli.{word}"), word)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  the signature is click's
         """The list of commands, without loading one."""
@@ -46,7 +59,7 @@ class LazyGroup(click.Group):
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def cli(ctx: click.Context, **settings: Any) -> None:
-    """Plans for AI agents: write, check, draw, compare and repair them before anything runs."""
+    """Plans for AI agents: write, check, draw, compare and repair them; and look after the runs in a journal."""
     ctx.obj = settings
 
 

@@ -32,9 +32,6 @@ def limit_options(command: F) -> F:
     return command
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
-
-
 def limits_from(settings: dict[str, int]) -> Limits:
     """The limits that the options gave."""
     return Limits(settings["max_steps"], settings["max_depth"], settings["max_bytes"])

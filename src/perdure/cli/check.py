@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from perdure.cli.arguments import json_option, leave, limit_options, limits_from, name_of, read, toolbox_from
+from perdure.cli.arguments import leave, limit_options, limits_from, name_of, read, toolbox_from
 from perdure.cli.codes import INVALID_PLAN
-from perdure.cli.printing import print_json, print_problems
+from perdure.cli.printing import json_option, print_json, print_problems
 from perdure.plan.measures import measure, sentence
 from perdure.plan.reading import Reading
 from perdure.plan.visible import visible

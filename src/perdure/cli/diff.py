@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from perdure.cli.arguments import json_option, limit_options, limits_from, usable
-from perdure.cli.printing import print_json
+from perdure.cli.arguments import limit_options, limits_from, usable
+from perdure.cli.printing import json_option, print_json
 from perdure.plan.diff import diff as compare
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 STANDARD_STREAM: Final = "-"
 """In the place of a file name: standard input or output."""
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
 
 
 def print_json(data: Any) -> None:
@@ -33,6 +35,22 @@ def write_output(name: str, text: str) -> None:
     except (OSError, ValueError) as error:
         raise click.UsageError(f"cannot write {visible(name)}: {getattr(error, 'strerror', None) or error}") from error
     click.echo(f"wrote {visible(name)}", err=True)
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Columns with headings on a terminal, tabs between fields in a pipe. What others wrote is shown, never sent."""
+    shown = [[visible(field) for field in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in shown:
+            click.echo("\t".join(row))
+        return
+    from rich.table import Table  # noqa: PLC0415  only when something is drawn
+    from rich.text import Text  # noqa: PLC0415  only when something is drawn
+
+    table = Table(*headings, box=None, pad_edge=False, header_style="dim")
+    for row in shown:
+        table.add_row(*map(Text, row))
+    console().print(table, soft_wrap=False)
 
 
 def console(*, err: bool = False) -> "Console":

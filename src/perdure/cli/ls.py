@@ -1,0 +1,90 @@
+"""`perdure ls`: the runs in a journal, newest first."""
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+import click
+
+from perdure.cli.journals import PAGE, db_option, every_run, is_there, opened, run_as_json, settings_for
+from perdure.cli.printing import json_option, print_json, print_table
+from perdure.config import Settings
+from perdure.plan.visible import lapse, visible
+from perdure.ports import Filter, Journal, Run
+
+STATUSES: Final = ("running", "waiting", "paused", "stopping", "succeeded", "failed", "cancelled", "rolled_back")
+MOST: Final = 1_000
+_LARGEST: Final = 2**63 - 1
+_GOAL: Final = 60
+"""How much of a goal is shown."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    runs: list[Run] = field(default_factory=list[Run])
+    questions: Counter[str] = field(default_factory=Counter[str])
+    more: int | None = None
+    """Where the next page begins."""
+
+
+@click.command()
+@click.option("--status", "statuses", multiple=True, type=click.Choice(STATUSES), help="Only these; can be repeated.")
+@click.option("--session", metavar="ID", help="Only runs of this session.")
+@click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="Most runs to list.")
+@click.option("--before", type=click.IntRange(1, _LARGEST), metavar="N", help="Go on where an earlier list ended.")
+@click.option("--all", "everything", is_flag=True, help="List all, however many there are.")
+@db_option
+@json_option
+def ls(  # noqa: PLR0913, PLR0917  one for each option
+    statuses: tuple[str, ...],
+    session: str | None,
+    limit: int,
+    before: int | None,
+    everything: bool,
+    db: str | None,
+    as_json: bool,
+) -> None:
+    """List runs, newest first: id, status, age, open questions, goal."""
+    settings = settings_for(db)
+    where = Filter(statuses=statuses, session=session)
+    found = asyncio.run(_find(settings, where, before, None if everything else limit))
+    if as_json:
+        runs = [{**run_as_json(run), "questions": found.questions[run.id]} for run in found.runs]
+        print_json({"schema": "perdure.runs/1", "runs": runs, "next": found.more})
+        return
+    print_table(["run", "status", "age", "asks", "goal"], [_row(run, found.questions[run.id]) for run in found.runs])
+    if found.more is not None:
+        click.echo(f"there are more: add --before {found.more}, or --all", err=True)
+
+
+async def _find(settings: Settings, where: Filter, before: int | None, limit: int | None) -> _Found:
+    if not is_there(settings):
+        return _Found()
+    async with opened(settings) as journal:
+        if limit is None:
+            return _Found(await every_run(journal, where, before), await _open_questions(journal))
+        runs = await journal.runs(where, before, limit + 1)
+        more = runs[limit - 1].number if len(runs) > limit else None
+        return _Found(runs[:limit], await _open_questions(journal), more)
+
+
+async def _open_questions(journal: Journal) -> Counter[str]:
+    counted, after = Counter[str](), 0
+    while page := await journal.questions(after=after, limit=PAGE):
+        counted.update(question.run for question in page)
+        after = page[-1].number
+    return counted
+
+
+def _row(run: Run, questions: int) -> tuple[str, ...]:
+    summary = run.summary
+    return run.id, summary.status, age(run.created), str(questions or ""), visible(summary.goal, _GOAL)
+
+
+def age(created: int) -> str:
+    """How long ago something was, in its largest unit."""
+    seconds = max(0, int(time.time() - created / 1000))
+    unit = next((size for size in (86_400, 3_600, 60) if seconds >= size), 1)
+    return lapse(seconds // unit * unit)
