@@ -167,6 +167,10 @@ class Journal(Protocol):
         """The value with this digest; it is hashed again before it is handed out."""
         ...
 
+    def fetch(self, digest: str) -> bytes:
+        """As `artifact`, at once and without a thread: for a value that a decision waits for."""
+        ...
+
     async def verify(self, run: str) -> Verdict:
         """Look at all that is stored of a run, also its artifacts."""
         ...

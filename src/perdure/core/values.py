@@ -54,6 +54,11 @@ def to_json(value: Any) -> bytes:
         raise ValueError(str(error)) from None
 
 
+def well_formed(text: str) -> str:
+    """A text in which every half of a Unicode pair is written out."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
 def _is_plain(data: bytes) -> bool:
     """Whether it can stand in an event: no half of a Unicode pair, and not nested deep."""
     return rb"\ud" not in data and data.count(b"[") + data.count(b"{") <= DEEPEST

@@ -192,6 +192,10 @@ class MemoryJournal:
 
     async def artifact(self, digest: str) -> bytes:
         """The value with this digest."""
+        return self.fetch(digest)
+
+    def fetch(self, digest: str) -> bytes:
+        """The value with this digest, at once."""
         if digest not in self._artifacts:
             raise UnknownArtifact(f"there is no artifact {digest}")
         return self._artifacts[digest]

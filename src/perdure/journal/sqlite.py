@@ -156,6 +156,10 @@ class SqliteJournal:
         """A value."""
         return await asyncio.to_thread(self._reader.artifact, digest)
 
+    def fetch(self, digest: str) -> bytes:
+        """A value, at once."""
+        return self._reader.artifact(digest)
+
     async def verify(self, run: str) -> Verdict:
         """Look at all that is stored of a run."""
         return await asyncio.to_thread(self._reader.verify, run)

@@ -1,0 +1,7 @@
+"""The front door: open a journal, start runs, and talk to them. The only place where the parts meet."""
+
+from perdure.engine.engine import Engine as Engine
+from perdure.engine.engine import run_sync as run_sync
+from perdure.engine.handle import RunHandle as RunHandle
+from perdure.engine.result import Result as Result
+from perdure.engine.result import StepResult as StepResult

@@ -1,0 +1,202 @@
+"""The engine: open a journal, start runs, and talk to them."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, Self
+
+from perdure.control import serve, socket_of
+from perdure.core import events as e
+from perdure.core.accepting import Refused
+from perdure.core.outline import Outline
+from perdure.core.values import keep, well_formed
+from perdure.engine.handle import RunHandle
+from perdure.engine.ids import new_id
+from perdure.engine.knowing import Everyone, knowledge_of
+from perdure.engine.requests import handler
+from perdure.engine.result import Result
+from perdure.engine.starting import accepted, first_fact
+from perdure.journal import open_journal
+from perdure.plan import Plan, PlanError
+from perdure.plan.checks import check
+from perdure.ports import Artifact, Clock, Journal, Performer
+from perdure.runtime.clock import SystemClock
+from perdure.runtime.host import Host
+from perdure.runtime.room import Limits
+from perdure.runtime.runner import Runner
+from perdure.tools import BUILTIN, AnyTool, toolbox_of
+from perdure.tools.box import by_name
+
+PATIENCE: Final = 5.0
+"""Seconds that attempts have to come to their end when an engine is closed."""
+
+
+class Engine:
+    """Carries out plans, and remembers how far each came. Open it with `Engine.open`."""
+
+    def __init__(self, journal: Journal, host: Host, tools: Mapping[str, AnyTool], plans: Mapping[str, Plan]) -> None:
+        self.journal = journal
+        self.host = host
+        self._tools = tools
+        self._plans = plans
+        self._checks_names = True
+        self._outlines: dict[str, Outline] = {}
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        path: Path | str = ":memory:",
+        *,
+        tools: Iterable[AnyTool] = (),
+        plans: Mapping[str, Plan] | None = None,
+        performer: Performer | None = None,
+        strategies: Mapping[str, Any] | None = None,
+        secrets: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        clock: Clock | None = None,
+        resume: bool = False,
+        idle: bool = False,
+        patience: float = PATIENCE,
+        network: bool = False,
+        journal: Journal | None = None,
+    ) -> AsyncGenerator[Self]:
+        """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
+
+        `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
+        were under way. `idle` takes messages but begins nothing.
+        """
+        known = by_name([*BUILTIN, *tools])
+        named = dict(plans or {})
+        knowledge = knowledge_of(known.values(), named, strategies or {}, secrets or {})
+        async with AsyncExitStack() as closing:
+            kept = journal or await open_journal(path, network=network)
+            closing.push_async_callback(kept.close)
+            by_tool = {tool.name: tool.limit for tool in known.values() if tool.limit is not None}
+            most = limits or Limits()
+            most = replace(most, tools={**by_tool, **most.tools})
+            host = Host(kept, Everyone(known, performer), clock or SystemClock(), knowledge, most)
+            engine = cls(kept, host, known, named)
+            engine._checks_names = performer is None
+            closing.push_async_callback(host.close, patience)
+            if idle:
+                host.room.close()
+            await host.note_locks()
+            if journal is None and str(path) != ":memory:":
+                await closing.enter_async_context(serve(socket_of(Path(path)), handler(engine)))
+            if resume:
+                await engine.resume()
+            yield engine
+
+    # ------------------------------------------------------------ runs
+
+    async def start(
+        self,
+        plan: Plan,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        session: str = "",
+        parent: str = "",
+        seed: int | None = None,
+    ) -> RunHandle:
+        """Begin a run. When this returns it is in the journal, and no crash makes it unheard of."""
+        outline = self._checked(plan)
+        at = self.host.clock.now()
+        run = new_id("r", at)
+        given = accepted(plan, inputs or {})
+        chance = int.from_bytes(run.encode()) % 2**32 if seed is None else seed
+        started, artifacts = first_fact(plan, given, at, seed=chance, session=session, parent=parent)
+        named = [Artifact(each.hash.rpartition(":")[2], each.canonical_json()) for each in self._plans.values()]
+        await self.host.start(run, started, [*artifacts, *named], outline)
+        return RunHandle(self, run)
+
+    def _checked(self, plan: Plan) -> Outline:
+        """The plan made ready, once for all of its runs; `PlanError` if it cannot be carried out here."""
+        found = self._outlines.get(plan.hash)
+        if found is None:
+            toolbox = toolbox_of(self._tools.values()) if self._checks_names else None
+            problems = [each for each in check(plan, toolbox) if each.severity == "error"]
+            if problems:
+                raise PlanError(problems)
+            found = self._outlines[plan.hash] = Outline(plan)
+        return found
+
+    def run(self, run: str) -> RunHandle:
+        """A run by its id."""
+        return RunHandle(self, run)
+
+    async def find(self, name: str) -> RunHandle:
+        """A run by its id, the beginning of its id, or `@last`."""
+        return RunHandle(self, (await self.journal.run(name)).id)
+
+    async def result(self, run: str) -> Result:
+        """A run as it stands now."""
+        return Result((await self.host.runner(run)).state)
+
+    # ------------------------------------------------------------ messages
+
+    async def resume(self, run: str | None = None, by: str = "") -> list[str]:
+        """Go on: with one run, also if it was paused; or with all that were under way when a process ended."""
+        if run is None:
+            return await self._resume_all()
+        runner = await self.host.runner(run)
+        with suppress(Refused):
+            await runner.send(e.RunResumed(by=well_formed(by)))
+        return [run]
+
+    async def _resume_all(self) -> list[str]:
+        runs = await self.host.under_way()
+        going = [run.id for run in runs if run.summary.status in {"running", "stopping"}]
+        for run in runs:
+            if run.summary.status == "waiting":
+                self.host.note_wake(run.id, run.summary.wake_at)
+        await asyncio.gather(*(self.host.runner(run) for run in going))
+        return going
+
+    async def pause(self, run: str, reason: str = "", by: str = "") -> None:
+        """Begin nothing new in a run. What is at work goes on to its end."""
+        await self._send(run, e.RunPaused(reason=well_formed(reason), by=well_formed(by)))
+
+    async def cancel(self, run: str, step: str = "", reason: str = "", by: str = "") -> None:
+        """End a run, or one of its steps, with `cancelled`. What was done stays done."""
+        if step:
+            await self._send(run, e.StepStopping(step=step))
+        else:
+            await self._send(run, e.RunStopping(exit="cancelled", reason=well_formed(reason), by=well_formed(by)))
+
+    async def answer(self, run: str, question: str, value: Any, by: str = "") -> None:
+        """Answer a question. The first valid answer counts."""
+        runner = await self.host.runner(run)
+        kept = keep(value, runner.state.kept)
+        await runner.send(e.QuestionAnswered(question=question, value=kept, by=well_formed(by)))
+
+    async def signal(self, run: str, name: str, value: Any = None, by: str = "") -> None:
+        """Tell a run that something happened outside. It is kept until a step takes it."""
+        runner = await self.host.runner(run)
+        kept = keep(value, runner.state.kept)
+        await runner.send(e.SignalReceived(name=well_formed(name), value=kept, by=well_formed(by)))
+
+    async def stop(self, by: str = "") -> list[str]:
+        """The kill switch: cancel every run that is not over, at once."""
+        runs = [run.id for run in await self.host.under_way()]
+        await asyncio.gather(
+            *(self.cancel(run, reason="stopped with all others", by=by) for run in runs), return_exceptions=True
+        )
+        return runs
+
+    async def _send(self, run: str, message: Any) -> Runner:
+        runner = await self.host.runner(run)
+        await runner.send(message)
+        return runner
+
+
+def run_sync(plan: Plan, inputs: Mapping[str, Any] | None = None, **settings: Any) -> Result:
+    """Carry out a plan and wait for its end, in a script without an event loop. Settings are those of `Engine.open`."""
+
+    async def carried_out() -> Result:
+        async with Engine.open(**settings) as engine:
+            return await (await engine.start(plan, inputs)).result()
+
+    return asyncio.run(carried_out())

@@ -1,0 +1,57 @@
+"""A run, held by its id: it can be watched, waited for and talked to."""
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from perdure.engine.result import Result
+from perdure.journal import follow
+from perdure.ports import Entry
+
+if TYPE_CHECKING:
+    from perdure.engine.engine import Engine
+
+
+class RunHandle:
+    """One run of an engine."""
+
+    def __init__(self, engine: "Engine", run: str) -> None:
+        self._engine = engine
+        self.id = run
+
+    async def watch(self, after: int = 0) -> AsyncIterator[Entry]:
+        """Every fact of the run, those that are there and those that come, until it is over."""
+        async for entry in follow(self._engine.journal, self.id, after):
+            yield entry
+            if entry.type == "run_ended":
+                return
+
+    async def result(self) -> Result:
+        """What became of it, once it is over. A run that waits for a person is waited for."""
+        return Result(await self._engine.host.over(self.id))
+
+    async def rested(self) -> Result:
+        """As far as it comes by itself: over, paused, or waiting for a person, a signal or a later hour."""
+        return Result(await self._engine.host.rested(self.id))
+
+    async def pause(self, reason: str = "", by: str = "") -> None:
+        """Begin nothing new. What is at work goes on to its end."""
+        await self._engine.pause(self.id, reason, by)
+
+    async def resume(self, by: str = "") -> None:
+        """Go on after a pause."""
+        await self._engine.resume(self.id, by)
+
+    async def cancel(self, step: str = "", reason: str = "", by: str = "") -> None:
+        """End the run, or one of its steps, with `cancelled`. What was done stays done."""
+        await self._engine.cancel(self.id, step, reason, by)
+
+    async def answer(self, question: str, value: Any, by: str = "") -> None:
+        """Answer a question."""
+        await self._engine.answer(self.id, question, value, by)
+
+    async def signal(self, name: str, value: Any = None, by: str = "") -> None:
+        """Tell the run that something happened outside."""
+        await self._engine.signal(self.id, name, value, by)
+
+    def __repr__(self) -> str:
+        return f"<run {self.id}>"

@@ -1,0 +1,47 @@
+"""What an engine knows of the world: its tools, its named plans, and whoever performs the rest."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from perdure.core.calls import Call, Outcome, Repeat
+from perdure.plan import Plan
+from perdure.ports import Attempt, Performer
+from perdure.runtime.host import Knowledge
+from perdure.tools import AnyTool, ToolPerformer
+from perdure.tools.box import by_name
+
+
+class Everyone:
+    """Performs what a step asks for: tools by itself, the rest by whoever was handed in."""
+
+    def __init__(self, tools: Mapping[str, AnyTool], other: Performer | None) -> None:
+        self._tools = tools
+        self._performer = ToolPerformer(tools.values())
+        self._other = other
+
+    async def perform(self, attempt: Attempt) -> Outcome:
+        """Hand it to the one who knows."""
+        call = attempt.call
+        if call.kind == "tool" and (call.name in self._tools or self._other is None):
+            return await self._performer.perform(attempt)
+        if self._other is not None:
+            return await self._other.perform(attempt)
+        return Outcome.failed("unavailable", f"nobody performs {call.kind} calls here, such as {call.name!r}")
+
+
+def knowledge_of(
+    tools: Iterable[AnyTool], plans: Mapping[str, Plan], strategies: Mapping[str, Any], secrets: Mapping[str, str]
+) -> Knowledge:
+    """What the core may ask about the world."""
+    known = by_name(tools)
+
+    def repeat(call: Call) -> Repeat:
+        if call.kind != "tool":
+            return "safe"  # a model or an agent that was asked twice did no harm; it cost
+        return known[call.name].repeat if call.name in known else "never"
+
+    def seconds(call: Call) -> float | None:
+        return known[call.name].timeout if call.kind == "tool" and call.name in known else None
+
+    digests = {name: plan.hash.rpartition(":")[2] for name, plan in plans.items()}
+    return Knowledge(repeat, seconds, strategies, digests, secrets)

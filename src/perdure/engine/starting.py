@@ -1,0 +1,50 @@
+"""From a plan and its inputs to the first fact of a run."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from perdure.core import events as e
+from perdure.core.seeing import with_defaults
+from perdure.core.values import keep
+from perdure.errors import PerdureError
+from perdure.plan import Plan
+from perdure.plan.conforming import flaws
+from perdure.plan.expr import ExpressionError, fill
+from perdure.ports import Artifact
+
+
+class BadInputs(PerdureError):
+    """The inputs do not fit the plan."""
+
+    code: ClassVar[str] = "PRD3101"
+    exit_code: int = 2
+
+
+def accepted(plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of a run, defaults included; `BadInputs` if they do not fit."""
+    given = with_defaults(plan, inputs)
+    required = [name for name, schema in plan.inputs.items() if "default" not in schema]
+    schema = {"type": "object", "properties": plan.inputs, "required": required, "additionalProperties": False}
+    found = flaws(given, schema)
+    if found:
+        known = ", ".join(plan.inputs) or "none"
+        raise BadInputs(f"the inputs do not fit the plan: {'; '.join(found)}", f"its inputs are: {known}")
+    return given
+
+
+def goal_of(plan: Plan, inputs: Mapping[str, Any]) -> str:
+    """The goal, with the inputs put in."""
+    try:
+        return str(fill(plan.goal, {"inputs": inputs}))
+    except ExpressionError as error:
+        raise BadInputs(f"the goal cannot be told: {error.message}", error.help) from error
+
+
+def first_fact(plan: Plan, inputs: Mapping[str, Any], at: int, **terms: Any) -> tuple[e.RunStarted, list[Artifact]]:
+    """The fact that begins a run, and the values it names."""
+    kept: dict[str, bytes] = {}
+    digest = plan.hash.rpartition(":")[2]
+    due = None if plan.timeout is None else at + round(plan.timeout * 1000)
+    started = e.RunStarted(plan=digest, goal=goal_of(plan, inputs), inputs=keep(dict(inputs), kept), due=due, **terms)
+    values = [Artifact(name, data) for name, data in kept.items()]
+    return started, [Artifact(digest, plan.canonical_json()), *values]

@@ -1,0 +1,310 @@
+"""A runner drives one run: messages in, turns, one commit for all of them, then the deeds that follow.
+
+Nothing is believed before it is durable: an attempt begins after the commit that names it, and whoever sent a message
+hears of it then. While a commit is under way messages gather; the next commit takes them all.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from perdure.core import events as e
+from perdure.core.accepting import Look, Message, Over, Refused
+from perdure.core.calls import Outcome
+from perdure.core.evolve import called_by
+from perdure.core.seeing import call_of
+from perdure.core.state import State
+from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
+from perdure.core.undoing import undo_call
+from perdure.core.values import keep, well_formed
+from perdure.ports import Artifact, Attempt, DiskFull, Entry, JournalError, Summary, Turn
+from perdure.runtime.keys import key_of
+from perdure.runtime.stage import Stage, presentable
+from perdure.runtime.summing import counters_of
+
+if TYPE_CHECKING:
+    from perdure.runtime.host import Host
+
+MOST_MESSAGES: Final = 512
+"""The most messages that one commit takes."""
+PROGRESS_EVERY: Final = 1_000
+"""Milliseconds between two facts about how far an attempt is."""
+Sent = tuple[Message, "asyncio.Future[None] | None"]
+_log = logging.getLogger("perdure.runtime")
+
+
+class Runner:
+    """Drives one run."""
+
+    def __init__(self, host: "Host", state: State, head: int) -> None:
+        self.host = host
+        self.state = state
+        self.head = head
+        """The number of the last fact that is durable, or about to be."""
+        self.stage = Stage(host.performer, self._told, host.grace)
+        self._offset = max(0, state.at - host.clock.now())  # a clock that was set back must not stop the run's timers
+        self._inbox: deque[Sent] = deque()
+        self._artifacts: list[Artifact] = []
+        self._committing: list[Sent] = []
+        self._scheduled = False
+        self._shown: tuple[Any, ...] = ()
+        self._progressed: dict[str, int] = {}
+        self._is_full = False
+
+    @property
+    def run(self) -> str:
+        """The run's id."""
+        return self.state.run
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is under way that would be lost by letting go."""
+        return not (self._inbox or self._committing or self._scheduled or self.stage.busy)
+
+    def now(self) -> int:
+        """The time, as this run sees it."""
+        return max(self.host.clock.now() + self._offset, self.state.at)
+
+    # ------------------------------------------------------------ messages
+
+    def post(self, message: Message) -> None:
+        """Take a message; nobody waits for what becomes of it."""
+        self._inbox.append((message, None))
+        self._wake()
+
+    def send(self, message: Message) -> "asyncio.Future[None]":
+        """Take a message. What is returned resolves when it is durable, or says why it was refused."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._inbox.append((message, future))
+        self._wake()
+        return future
+
+    def begin(self, started: e.RunStarted, artifacts: Sequence[Artifact]) -> "asyncio.Future[None]":
+        """The first message of a run, with the values it names."""
+        self._artifacts = list(artifacts)
+        return self.send(started)
+
+    def go_on(self) -> None:
+        """Pick up a run that was loaded: nobody saw how its attempts ended."""
+        for command in pending(self.state):
+            self.post(e.AttemptLost(step=command.step, visit=command.visit, attempt=command.attempt, deed=command.deed))
+        self.post(Look())
+
+    def _wake(self) -> None:
+        if not self._scheduled and not self._committing:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._pump)
+
+    # ------------------------------------------------------------ turns
+
+    def _pump(self) -> None:
+        """Make turns of all messages that are there, and commit them at once."""
+        self._scheduled = False
+        if self._committing or self.host.failure is not None:
+            return
+        events: list[e.Event] = []
+        taken: list[Sent] = []
+        at = self.now()
+        try:
+            for sent in islice(iter(self._next, None), MOST_MESSAGES):
+                if self._take(sent, at, events):
+                    taken.append(sent)
+        except Exception as error:
+            _log.exception("the run %s cannot be decided on; it stands as its journal says", self.run)
+            self.fail(error, taken)
+            return
+        if events:
+            self._commit(events, taken, at)
+        else:
+            self._settled(taken)
+
+    def _next(self) -> Sent | None:
+        return self._inbox.popleft() if self._inbox else None
+
+    def _take(self, sent: Sent, at: int, events: list[e.Event]) -> bool:
+        message, future = sent
+        try:
+            made = turn(self.state, message, self.host.room.moment(self.run, at))
+        except Refused as refusal:
+            _refuse(future, refusal)
+            return False
+        events += made
+        self._count(made)
+        return True
+
+    def _count(self, made: list[e.Event]) -> None:
+        """Tell the room what began and what is over."""
+        room, run, state = self.host.room, self.run, self.state
+        for event in made:
+            if isinstance(event, e.AttemptStarted) and event.deed == "do":
+                room.take(run, called_by(state.cells[event.step]))
+            elif isinstance(event, (e.AttemptEnded, e.AttemptLost)) and event.deed == "do":
+                room.give(run, called_by(state.cells[event.step]))
+        room.want(run, wants=bool(state.eager) and not state.parked and state.paused_at is None)
+        if state.locks or state.parked or not room.is_unlocked:
+            room.hold(run, state.locks, state.parked)
+
+    # ------------------------------------------------------------ commits
+
+    def _commit(self, events: list[e.Event], taken: list[Sent], at: int) -> None:
+        self._committing = taken or [(Look(), None)]
+        kept = dict(self.state.kept)
+        made = self._turn(events, at, kept)
+        written = self.host.journal.append(made)
+        asyncio.ensure_future(written).add_done_callback(lambda done: self._committed(done, events, kept))
+
+    def _turn(self, events: list[e.Event], at: int, kept: dict[str, bytes]) -> Turn:
+        first = self.head + 1
+        entries = [Entry(self.run, seq, each.type, at, e.encode(each)) for seq, each in enumerate(events, first)]
+        artifacts = [*self._artifacts, *(Artifact(digest, data) for digest, data in kept.items())]
+        self.head += len(entries)
+        asked = [each.question for each in events if isinstance(each, e.QuestionAsked)]
+        answered = [each.question for each in events if isinstance(each, (e.QuestionAnswered, e.QuestionClosed))]
+        return Turn(self.run, first, entries, artifacts, self._summary(), asked, answered)
+
+    def _summary(self) -> Summary | None:
+        """What a listing shows, if it changed."""
+        state = self.state
+        status = status_of(state)
+        wake_at = state.wake_at if status == "waiting" else None
+        shown = (status, wake_at, tuple(state.locks), len(state.questions))
+        if shown == self._shown:
+            return None
+        self._shown = shown
+        started = state.started
+        assert started is not None  # noqa: S101  whatever is written comes after the start
+        return Summary(
+            status, started.goal, started.session, started.parent, wake_at, state.ended is not None, counters_of(state)
+        )
+
+    def _committed(self, done: "asyncio.Future[None]", events: list[e.Event], kept: dict[str, bytes]) -> None:
+        taken, self._committing = self._committing, []
+        error = done.exception()
+        if error is not None:
+            self._not_kept(error, taken)
+            return
+        self._artifacts = []
+        for digest, data in kept.items():
+            self.state.kept.pop(digest, None)
+            self.host.shelf.put(digest, data)
+        self._do(caused(self.state, events))
+        self._settled(taken)
+
+    def _settled(self, taken: list[Sent]) -> None:
+        for _, future in taken:
+            if future is not None and not future.done():
+                future.set_result(None)
+        if self.state.ended is not None:
+            self._end()
+            return
+        self.host.note_wake(self.run, self.state.wake_at)
+        if self._inbox:
+            self._pump()
+        else:
+            self.host.rests(self)
+
+    def _end(self) -> None:
+        for _, future in self._inbox:
+            _refuse(future, Over(f"the run {self.run} is over"))
+        self._inbox.clear()
+        self.host.room.leave(self.run)
+        self.host.room.hold(self.run, (), ())
+        self.host.ended(self)
+
+    # ------------------------------------------------------------ when a commit fails
+
+    def _not_kept(self, error: BaseException, taken: list[Sent]) -> None:
+        """What was decided is not so. A full disk can be waited for; after anything else nobody knows the file."""
+        if isinstance(error, DiskFull) and not self._is_full and self.state.started is not None and self.head:
+            self._is_full = True
+            self._inbox.extendleft(reversed(taken))
+            self.host.reload(self, error)
+        else:
+            self.fail(error, taken)
+            if not isinstance(error, DiskFull):
+                self.host.fail(error)
+
+    def fail(self, error: BaseException, taken: Sequence[Sent] = ()) -> None:
+        """Stop driving: the store cannot go on. The run stands as its journal says."""
+        for _, future in (*taken, *self._inbox):
+            _refuse(future, error)
+        self._inbox.clear()
+        self.host.gave_up(self, error)
+
+    def restart(self, state: State, head: int, reason: str) -> None:
+        """Go on from what is durable, paused; the messages that were not kept are taken again."""
+        self.state, self.head, self._shown = state, head, ()
+        if state.paused_at is None and state.ended is None:
+            self._inbox.appendleft((e.RunPaused(reason=reason), None))
+        self._wake()
+
+    # ------------------------------------------------------------ deeds
+
+    def _do(self, commands: list[Command]) -> None:
+        for command in commands:
+            if isinstance(command, StartAttempt):
+                self.stage.start(self._attempt(command), undo=command.deed == "undo")
+            else:
+                self.stage.stop(command.step, command.visit, command.attempt, self._why(command.step))
+
+    def _why(self, step: str) -> str:
+        return "timeout" if self.state.cells[step].work.stopping else "cancelled"
+
+    def _attempt(self, command: StartAttempt) -> Attempt:
+        state = self.state
+        cell = state.cells[command.step]
+        if command.deed == "undo":
+            call = undo_call(state.undoing[command.step, command.visit])
+            key = key_of(self.run, f"{command.step}!", command.visit, call)
+            return Attempt(self.run, command.step, command.visit, command.attempt, key, call)
+        masked = cell.work.call or call_of(state, cell)
+        key = key_of(self.run, command.step, command.visit, masked)
+        call = call_of(state, cell, self.host.secrets) if self.host.secrets else masked
+        until = cell.work.until
+        seconds = None if until is None else max(0.0, (until - state.clock(self.now())) / 1000)
+        return Attempt(
+            self.run, command.step, command.visit, command.attempt, key, call, seconds, self._reporter(command)
+        )
+
+    def _reporter(self, command: StartAttempt) -> Any:
+        loop = asyncio.get_running_loop()
+
+        def report(fraction: float, message: str = "") -> None:
+            loop.call_soon_threadsafe(self._progress, command, fraction, message)
+
+        return report
+
+    def _progress(self, command: StartAttempt, fraction: float, message: str) -> None:
+        """Make a fact of it, but not more often than people look."""
+        now = self.now()
+        if now - self._progressed.get(command.step, 0) < PROGRESS_EVERY:
+            return
+        self._progressed[command.step] = now
+        about: dict[str, Any] = {"step": command.step, "visit": command.visit, "attempt": command.attempt}
+        self.post(
+            e.AttemptProgressed(fraction=min(max(fraction, 0.0), 1.0), message=well_formed(message[:200]), **about)
+        )
+
+    def _told(self, attempt: Attempt, outcome: Outcome, undo: bool) -> None:  # noqa: FBT001  called by the stage alone
+        """An attempt has ended."""
+        self._progressed.pop(attempt.step, None)
+        about: dict[str, Any] = {"step": attempt.step, "visit": attempt.visit, "attempt": attempt.number}
+        if undo:
+            about["deed"] = "undo"
+        if outcome.failure is None:
+            try:
+                self.post(e.AttemptEnded(exit=outcome.exit, output=keep(outcome.output, self.state.kept), **about))
+            except ValueError as error:
+                outcome = Outcome.failed("invalid", f"what it gave is not JSON: {error}")
+        if outcome.failure is not None:
+            self.post(e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), **about))
+
+
+def _refuse(future: "asyncio.Future[None] | None", error: BaseException) -> None:
+    if future is not None and not future.done():
+        future.set_exception(error)
+    elif future is None and isinstance(error, JournalError):
+        _log.error("a message was not kept: %s", error)
