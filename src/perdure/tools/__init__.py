@@ -1,0 +1,1 @@
+"""Tools: what a step can have done, from Python functions."""
