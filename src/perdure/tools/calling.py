@@ -1,0 +1,44 @@
+"""Calling a tool's function, so that whatever it does ends as an outcome."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from perdure.core.calls import Outcome
+from perdure.tools.failure import failure_of
+from perdure.tools.tool import AnyTool
+from perdure.tools.values import NotJson, as_json
+
+
+def called(tool: AnyTool, bound: Mapping[str, Any]) -> Outcome:
+    """Call a plain function."""
+    try:
+        return _outcome(tool, tool.function(**bound))
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  also SystemExit: a tool does not end the engine
+        return Outcome(exit="failure", failure=failure_of(error))
+
+
+async def awaited(tool: AnyTool, bound: Mapping[str, Any]) -> Outcome:
+    """Call an `async` function. Only who cancels this task cancels more than the call."""
+    try:
+        return _outcome(tool, await tool.function(**bound))
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        if isinstance(error, asyncio.CancelledError) and _is_being_cancelled():
+            raise
+        return Outcome(exit="failure", failure=failure_of(error))
+
+
+def _outcome(tool: AnyTool, value: Any) -> Outcome:
+    try:
+        return Outcome(as_json(value))
+    except NotJson as error:
+        return Outcome.failed("invalid", f'the result of "{tool.name}" is not JSON: {error}')
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,84 @@
+"""What a running tool may know of the attempt it belongs to, and what it may say meanwhile."""
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from perdure.ports import Attempt
+from perdure.tools.failure import ToolFailure
+
+Log = logging.LoggerAdapter[logging.Logger]
+
+
+class Context:
+    """Handed to a tool that has a parameter of this type. All of it may be used from any thread."""
+
+    def __init__(self, attempt: Attempt, seconds: float | None = None) -> None:
+        self._attempt: Final = attempt
+        allowed = attempt.seconds if seconds is None else seconds
+        self._deadline: Final = None if allowed is None else time.monotonic() + allowed
+        self._task: asyncio.Task[Any] | None = None
+        self._stopped = False
+
+    @property
+    def key(self) -> str:
+        """The same for every try at the same deed: hand it on, so that a far side can tell a repetition."""
+        return self._attempt.key
+
+    @property
+    def run(self) -> str:
+        """The id of the run."""
+        return self._attempt.run
+
+    @property
+    def step(self) -> str:
+        """The id of the step."""
+        return self._attempt.step
+
+    @property
+    def visit(self) -> int:
+        """How often the run has come to the step."""
+        return self._attempt.visit
+
+    @property
+    def attempt(self) -> int:
+        """Which try at this visit it is, from one."""
+        return self._attempt.number
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long it may still take; None: as long as it likes."""
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._stopped or (self._task is not None and self._task.cancelling() > 0)
+
+    def raise_if_cancelled(self) -> None:
+        """End here if nobody wants the result any more. For loops in functions without `async`."""
+        if self.cancelled:
+            raise ToolFailure("cancelled", "it was asked to stop")
+
+    @cached_property
+    def log(self) -> Log:
+        """A logger whose records carry `run` and `step`."""
+        extra: Mapping[str, object] = {"run": self.run, "step": self.step}
+        return logging.LoggerAdapter(logging.getLogger(f"perdure.tools.{self._attempt.call.name}"), extra)
+
+    def progress(self, fraction: float, message: str = "") -> None:
+        """Tell watchers how far it is, from 0 to 1, and a line about it."""
+        if not self._stopped:
+            self._attempt.report(0.0 if math.isnan(fraction) else min(1.0, max(0.0, fraction)), message)
+
+    def follow(self, task: asyncio.Task[Any] | None) -> None:
+        """Count as cancelled from the moment this task is."""
+        self._task = task
+
+    def stop(self) -> None:
+        """Ask the tool to stop; what it says from now on is not heard."""
+        self._stopped = True

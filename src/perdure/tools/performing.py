@@ -1,0 +1,70 @@
+"""Performing the calls of tools: each where it harms nobody else."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Final
+
+from perdure.core.calls import Outcome
+from perdure.plan.problems import did_you_mean
+from perdure.ports import Attempt
+from perdure.tools.box import by_name
+from perdure.tools.calling import awaited, called
+from perdure.tools.context import Context
+from perdure.tools.failure import ToolFailure
+from perdure.tools.process import in_process
+from perdure.tools.threads import Threads
+from perdure.tools.tool import AnyTool
+
+THREADS: Final = 32
+"""Calls of plain functions at once."""
+
+
+class ToolPerformer:
+    """Does what tool steps ask for: `async` functions in the task, plain ones in a thread, isolated ones in a process.
+
+    Cancelling the task ends the wait at once: the coroutine is cancelled, the process killed, the thread given up.
+    """
+
+    def __init__(self, tools: Iterable[AnyTool], threads: int = THREADS) -> None:
+        self._tools: Final = by_name(tools)
+        self._threads: Final = Threads(threads)
+
+    async def perform(self, attempt: Attempt) -> Outcome:
+        """Do it."""
+        tool = self._tools.get(attempt.call.name)
+        if tool is None or attempt.call.kind != "tool":
+            return self._unknown(attempt)
+        if attempt.seconds is None and tool.timeout is not None:
+            return await self._within(tool.timeout, tool, attempt)
+        return await self._perform(tool, attempt, Context(attempt))
+
+    async def _within(self, seconds: float, tool: AnyTool, attempt: Attempt) -> Outcome:
+        """The tool's own limit, where the plan has set none."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._perform(tool, attempt, Context(attempt, seconds))
+        except TimeoutError:
+            return Outcome.failed("timeout", f'"{tool.name}" took longer than {seconds:g} seconds')
+
+    async def _perform(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
+        try:
+            bound = tool.bind(attempt.call.arguments, context)
+        except ToolFailure as refusal:
+            return Outcome(exit="failure", failure=refusal.failure)
+        try:
+            if tool.isolate:
+                return await in_process(tool, attempt, context)
+            if tool.is_async:
+                context.follow(asyncio.current_task())
+                return await awaited(tool, bound)
+            return await self._threads.run(lambda: called(tool, bound))
+        except asyncio.CancelledError:
+            context.stop()
+            raise
+
+    def _unknown(self, attempt: Attempt) -> Outcome:
+        call = attempt.call
+        if call.kind != "tool":
+            return Outcome.failed("invalid", f'"{call.name}" is not a tool but {call.kind}, which is done elsewhere')
+        hint = did_you_mean(call.name, self._tools)
+        return Outcome.failed("invalid", f'there is no tool "{call.name}"' + (f"; {hint}" if hint else ""))

@@ -1,0 +1,130 @@
+"""A tool in a process of its own: started anew for each call, killed when nobody waits for it any more."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping
+from typing import Any, Final
+
+from perdure.core.calls import Call, Failure, Outcome
+from perdure.ports import Attempt
+from perdure.tools.context import Context
+from perdure.tools.failure import kept
+from perdure.tools.tool import AnyTool
+from perdure.tools.values import as_json_text
+
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes of a result."""
+TAIL: Final = 1_000
+"""Bytes of what it printed last that a failure shows."""
+GRACE: Final = 1.0
+"""Seconds to end by itself after the result is there."""
+_BEGIN: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from perdure.tools.child import main; main()"
+)
+"""The child finds modules where its parent does, and nothing else of the parent reaches it but the request."""
+
+
+async def in_process(tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
+    """Call a tool in a process of its own. When this is cancelled, the process is killed."""
+    paths = json.dumps([each for each in sys.path if isinstance(each, str)])
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-P", "-c", _BEGIN, paths,
+        stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=LARGEST, start_new_session=True,
+    )  # fmt: skip
+    printed = asyncio.create_task(_tail(process))
+    try:
+        await _ask(process, _request(tool, attempt, context))
+        outcome = await _outcome(process, context)
+        return outcome or await _died(process, printed)
+    finally:
+        _kill(process)
+        await process.wait()
+        printed.cancel()
+
+
+def _request(tool: AnyTool, attempt: Attempt, context: Context) -> bytes:
+    known = {"run": attempt.run, "step": attempt.step, "visit": attempt.visit, "number": attempt.number}
+    return as_json_text(
+        {
+            "parent": os.getpid(),
+            "name": tool.name,
+            "address": tool.address,
+            "attempt": {**known, "key": attempt.key, "seconds": context.seconds_left},
+            "arguments": attempt.call.arguments,
+        }
+    )
+
+
+async def _ask(process: Process, request: bytes) -> None:
+    assert process.stdin is not None  # noqa: S101  for the types
+    with contextlib.suppress(ConnectionError):  # it may be dead already; that is seen below
+        process.stdin.write(request)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _outcome(process: Process, context: Context) -> Outcome | None:
+    """What the child says at last; None if it dies without a word."""
+    assert process.stdout is not None  # noqa: S101  for the types
+    try:
+        while (line := await process.stdout.readline()).endswith(b"\n"):
+            told: Mapping[str, Any] = json.loads(line)
+            if "progress" in told:
+                context.progress(*told["progress"])
+            else:
+                await _end(process)
+                return outcome_from(told)
+    except ValueError:
+        return Outcome.failed("invalid", f"the result is larger than {LARGEST:,} bytes")
+    return None
+
+
+def outcome_from(told: Mapping[str, Any]) -> Outcome:
+    """An outcome as the child wrote it."""
+    if told["failure"] is None:
+        return Outcome(told["output"])
+    return Outcome(exit="failure", failure=Failure(**told["failure"]))
+
+
+async def _end(process: Process) -> None:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), GRACE)
+
+
+async def _died(process: Process, printed: "asyncio.Task[bytes]") -> Outcome:
+    code = await process.wait()
+    how = f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code} and no result"
+    tail = (await printed).decode("utf-8", "replace").strip()
+    return Outcome.failed("unknown", kept(f"the process of the tool {how}" + (f": {tail}" if tail else "")))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+async def _tail(process: Process) -> bytes:
+    """The last bytes the process prints. They are read all the time, or it would wait for us."""
+    assert process.stderr is not None  # noqa: S101  for the types
+    tail = b""
+    while more := await process.stderr.read(65_536):
+        tail = (tail + more)[-TAIL:]
+    return tail
+
+
+def _kill(process: Process) -> None:
+    """The process and all it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def attempt_from(request: Mapping[str, Any]) -> Attempt:
+    """The attempt a request tells of, without its arguments."""
+    return Attempt(call=Call("tool", request["name"], {}), **request["attempt"])

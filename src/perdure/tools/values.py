@@ -1,0 +1,31 @@
+"""Plain JSON out of what Python functions return: models, dataclasses, tuples, dates and paths have a form there."""
+
+from typing import Any, Final
+
+from pydantic_core import from_json, to_json, to_jsonable_python
+
+_PLAIN: Final = frozenset({int, bool, type(None)})
+
+
+class NotJson(ValueError):  # noqa: N818  named by what is wrong
+    """A value has no form in JSON; the text says why."""
+
+
+def as_json(value: Any) -> Any:
+    """The value as plain JSON, in fresh lists and dictionaries that nobody else can change."""
+    if type(value) in _PLAIN:
+        return value
+    text = as_json_text(value)
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        deep = "recursion" in str(error)
+        raise NotJson("it is nested too deep" if deep else "NaN and Infinity are not JSON") from None
+
+
+def as_json_text(value: Any) -> bytes:
+    """The value as JSON text; what is not a number is written so that reading it will be refused."""
+    try:  # in two steps: on its own, the second would write null for a model's NaN
+        return to_json(to_jsonable_python(value), inf_nan_mode="constants")
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from None
