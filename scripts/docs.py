@@ -21,6 +21,7 @@ from perdure.plan import Plan
 from perdure.plan.drawing.svg import svg
 from perdure.plan.model import parts
 from perdure.plan.model.steps import STEP_TYPES, AnyStep, Grouping, Leading, Working
+from perdure.tools import BUILTIN
 
 MANY: Final = 5
 """A union of more members than this is the union of all steps."""
@@ -158,6 +159,19 @@ def settings() -> Iterator[str]:
         default = each.default if each.kind == "path" or not each.default else f"`{each.default}`"
         may = "no" if each.user_only else "yes"
         yield f"| `{each.name}` | {each.takes} | {default} | {may} | {_cell(each.meaning)} |\n"
+def tools() -> Iterator[str]:
+    """The built-in tools with their arguments."""
+    yield "| tool | arguments | gives | |\n|---|---|---|---|\n"
+    for each in sorted(BUILTIN, key=lambda tool: tool.name):
+        facts = each.facts()
+        arguments = "<br>".join(_argument(name, info) for name, info in (facts.inputs or {})["properties"].items())
+        yield f"| `{each.name}` | {arguments} | {_type(facts.returns or {})} | {_cell(each.summary)} |\n"
+
+
+def _argument(name: str, info: dict[str, Any]) -> str:
+    default = f" = `{json.dumps(info['default'])}`" if "default" in info else ""
+    told = f": {_cell(info['description'])}" if "description" in info else ""
+    return f"`{name}` ({_cell(_type(info))}){default}{told}"
 
 
 GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
@@ -165,6 +179,7 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "fields": fields,
     "codes": codes,
     "settings": settings,
+    "tools": tools,
 }
 
 

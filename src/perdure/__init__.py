@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from perdure.plan.diff import diff as diff
     from perdure.plan.edits import revise as revise
     from perdure.plan.reading import LabelStep as LabelStep
+    from perdure.tools import Context as Context
+    from perdure.tools import Tool as Tool
+    from perdure.tools import ToolFailure as ToolFailure
+    from perdure.tools import tool as tool
 
 __version__: Final = "0.1.0"
 
@@ -29,9 +33,27 @@ _HOMES: Final = {
     "check": "perdure.plan.checks",
     "diff": "perdure.plan.diff",
     "revise": "perdure.plan.edits",
+    "Context": "perdure.tools",
+    "Tool": "perdure.tools",
+    "ToolFailure": "perdure.tools",
+    "tool": "perdure.tools",
 }
 
-__all__ = ["LabelStep", "PerdureError", "Plan", "PlanError", "Problem", "Toolbox", "check", "diff", "revise"]
+__all__ = [
+    "Context",
+    "LabelStep",
+    "PerdureError",
+    "Plan",
+    "PlanError",
+    "Problem",
+    "Tool",
+    "ToolFailure",
+    "Toolbox",
+    "check",
+    "diff",
+    "revise",
+    "tool",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,7 @@ from perdure.config.settings import SETTINGS
 from perdure.plan import Plan
 from perdure.plan.model.steps import STEP_TYPES
 from perdure.plan.reading import read_text
+from perdure.tools import BUILTIN
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -101,3 +102,8 @@ def test_the_docs_speak_of_the_project_alone():
     forbidden = re.compile(r"/(?:work|home|root|tmp)/|pypi\.org|registry\.npmjs|files\.pythonhosted")
     found = [page.name for page in PAGES if forbidden.search(page.read_text(encoding="utf-8"))]
     assert found == []
+
+
+def test_every_built_in_tool_is_documented():
+    text = (ROOT / "docs/reference/tools.md").read_text(encoding="utf-8")
+    assert [each.name for each in BUILTIN if f"| `{each.name}` |" not in text] == []

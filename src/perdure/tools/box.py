@@ -3,6 +3,7 @@
 import importlib
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -45,8 +46,8 @@ def load_tools(address: str) -> tuple[AnyTool, ...]:
 
 
 def _imported(module: str, address: str) -> ModuleType:
-    if "" not in sys.path:
-        sys.path.insert(0, "")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
     try:
         return importlib.import_module(module)
     except (Exception, SystemExit) as error:

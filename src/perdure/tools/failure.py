@@ -1,22 +1,36 @@
 """What a tool can say about its failing, and what an exception says without wanting to."""
 
 import math
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args
 
 from perdure.core.calls import Failure
-from perdure.plan.model.parts import FailureKind
 from perdure.tools.values import NotJson, as_json
 
 MESSAGE: Final = 2_000
 """Letters of a message that are kept."""
-KINDS: Final = frozenset(get_args(FailureKind)) - {"other"}
-"""`other` stands for the rest in a recovery table; nothing fails with it."""
+Kind = Literal[
+    "transient",
+    "rate_limited",
+    "timeout",
+    "unavailable",
+    "invalid",
+    "unmet",
+    "logic",
+    "denied",
+    "budget",
+    "stalled",
+    "in_doubt",
+    "cancelled",
+    "unknown",
+]
+"""The kinds of failure. A recovery table also knows `other`, the rest; nothing fails with that."""
+KINDS: Final = frozenset(get_args(Kind))
 
 
 class ToolFailure(Exception):  # noqa: N818  the word of the domain
     """Raised by a tool that knows why it failed. What follows from it is decided by its kind."""
 
-    def __init__(self, kind: FailureKind, message: str, retry_after: float | None = None, detail: Any = None) -> None:
+    def __init__(self, kind: Kind, message: str, retry_after: float | None = None, detail: Any = None) -> None:
         if kind not in KINDS:
             raise ValueError(f"there is no kind of failure {kind!r}; it is one of: {', '.join(sorted(KINDS))}")
         super().__init__(message)

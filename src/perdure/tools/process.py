@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -31,20 +31,32 @@ _BEGIN: Final = (
 
 async def in_process(tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
     """Call a tool in a process of its own. When this is cancelled, the process is killed."""
-    paths = json.dumps([each for each in sys.path if isinstance(each, str)])
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-c", _BEGIN, paths,
-        stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=LARGEST, start_new_session=True,
-    )  # fmt: skip
-    printed = asyncio.create_task(_tail(process))
+    try:
+        transport, process = await _started()
+    except OSError as error:
+        return Outcome.failed("unavailable", kept(f"no process could be started: {error}"))
+    tail = bytearray()
+    reading = asyncio.create_task(_keep_tail(process, tail))
     try:
         await _ask(process, _request(tool, attempt, context))
-        outcome = await _outcome(process, context)
-        return outcome or await _died(process, printed)
+        return await _outcome(process, context) or await _died(process, reading, tail)
     finally:
         _kill(process)
+        transport.close()  # else somebody who still holds the other end of a pipe would be waited for
         await process.wait()
-        printed.cancel()
+        reading.cancel()
+
+
+async def _started() -> tuple[asyncio.SubprocessTransport, Process]:
+    """As `create_subprocess_exec`, which keeps the transport, and with it the means to close the pipes, to itself."""
+    loop = asyncio.get_running_loop()
+    paths = json.dumps([each for each in sys.path if isinstance(each, str)])
+    transport, protocol = await loop.subprocess_exec(
+        lambda: SubprocessStreamProtocol(LARGEST, loop),
+        sys.executable, "-P", "-c", _BEGIN, paths,
+        stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True,
+    )  # fmt: skip
+    return transport, Process(transport, protocol, loop)
 
 
 def _request(tool: AnyTool, attempt: Attempt, context: Context) -> bytes:
@@ -96,11 +108,18 @@ async def _end(process: Process) -> None:
         await asyncio.wait_for(process.wait(), GRACE)
 
 
-async def _died(process: Process, printed: "asyncio.Task[bytes]") -> Outcome:
-    code = await process.wait()
-    how = f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code} and no result"
-    tail = (await printed).decode("utf-8", "replace").strip()
-    return Outcome.failed("unknown", kept(f"the process of the tool {how}" + (f": {tail}" if tail else "")))
+async def _died(process: Process, reading: "asyncio.Task[None]", tail: bytearray) -> Outcome:
+    await asyncio.wait([reading], timeout=GRACE)
+    await _end(process)
+    shown = tail.decode("utf-8", "replace").strip()
+    return Outcome.failed("unknown", kept(f"the process of the tool {_how(process)}" + (f": {shown}" if shown else "")))
+
+
+def _how(process: Process) -> str:
+    code = process.returncode
+    if code is None:
+        return "hung up"
+    return f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code} and no result"
 
 
 def _signal_name(number: int) -> str:
@@ -110,13 +129,12 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-async def _tail(process: Process) -> bytes:
+async def _keep_tail(process: Process, tail: bytearray) -> None:
     """The last bytes the process prints. They are read all the time, or it would wait for us."""
     assert process.stderr is not None  # noqa: S101  for the types
-    tail = b""
     while more := await process.stderr.read(65_536):
-        tail = (tail + more)[-TAIL:]
-    return tail
+        tail += more
+        del tail[:-TAIL]
 
 
 def _kill(process: Process) -> None:

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from perdure.plan.model.parts import FailureKind
 from perdure.tools.builtin.bounds import Text
-from perdure.tools.failure import ToolFailure
+from perdure.tools.failure import Kind, ToolFailure
 from perdure.tools.tool import tool
 
 
@@ -19,7 +18,7 @@ async def echo(value: Any) -> Any:
 
 
 @tool(name="flow.fail", repeat="safe")
-async def fail(message: Text = "failed", kind: FailureKind = "unknown") -> None:
+async def fail(message: Text = "failed", kind: Kind = "unknown") -> None:
     """Fails.
 
     Args:
