@@ -159,6 +159,8 @@ def settings() -> Iterator[str]:
         default = each.default if each.kind == "path" or not each.default else f"`{each.default}`"
         may = "no" if each.user_only else "yes"
         yield f"| `{each.name}` | {each.takes} | {default} | {may} | {_cell(each.meaning)} |\n"
+
+
 def tools() -> Iterator[str]:
     """The built-in tools with their arguments."""
     yield "| tool | arguments | gives | |\n|---|---|---|---|\n"

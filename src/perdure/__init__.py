@@ -7,6 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from perdure.engine import Engine as Engine
+    from perdure.engine import Result as Result
+    from perdure.engine import RunHandle as RunHandle
+    from perdure.engine import run_sync as run_sync
     from perdure.errors import PerdureError as PerdureError
     from perdure.plan import Plan as Plan
     from perdure.plan import PlanError as PlanError
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from perdure.plan.diff import diff as diff
     from perdure.plan.edits import revise as revise
     from perdure.plan.reading import LabelStep as LabelStep
+    from perdure.runtime.room import Limits as Limits
     from perdure.tools import Context as Context
     from perdure.tools import Tool as Tool
     from perdure.tools import ToolFailure as ToolFailure
@@ -24,6 +29,11 @@ if TYPE_CHECKING:
 __version__: Final = "0.1.0"
 
 _HOMES: Final = {
+    "Engine": "perdure.engine",
+    "Result": "perdure.engine",
+    "RunHandle": "perdure.engine",
+    "run_sync": "perdure.engine",
+    "Limits": "perdure.runtime.room",
     "PerdureError": "perdure.errors",
     "Plan": "perdure.plan",
     "PlanError": "perdure.plan",
@@ -41,17 +51,22 @@ _HOMES: Final = {
 
 __all__ = [
     "Context",
+    "Engine",
     "LabelStep",
+    "Limits",
     "PerdureError",
     "Plan",
     "PlanError",
     "Problem",
+    "Result",
+    "RunHandle",
     "Tool",
     "ToolFailure",
     "Toolbox",
     "check",
     "diff",
     "revise",
+    "run_sync",
     "tool",
 ]
 

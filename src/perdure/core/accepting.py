@@ -33,7 +33,7 @@ Message = (
 )
 
 
-class Refused(PerdureError):  # noqa: N818  the word of the glossary
+class Refused(PerdureError):
     """A message does not fit the run as it is."""
 
     code: ClassVar[str] = "PRD3001"

@@ -46,7 +46,7 @@ class Engine:
 
     @classmethod
     @asynccontextmanager
-    async def open(
+    async def open(  # noqa: PLR0913  every part can be replaced, and most never are
         cls,
         path: Path | str = ":memory:",
         *,

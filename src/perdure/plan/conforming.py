@@ -36,7 +36,7 @@ class _Validator(Protocol):
     def iter_errors(self, instance: Raw) -> Iterator[_Error]: ...
 
 
-class _Unusable(Exception):  # noqa: N818  it is told, not raised to anybody
+class _Unusable(Exception):
     """The schema, or the value, cannot be looked at; its text says why."""
 
 

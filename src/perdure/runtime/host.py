@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -21,7 +21,6 @@ from perdure.ports import Artifact, Clock, Corrupt, Entry, Filter, Journal, Jour
 from perdure.runtime.room import Limits, Room
 from perdure.runtime.runner import Runner
 from perdure.runtime.shelf import Shelf
-from perdure.runtime.stage import GRACE
 
 MOST_RESTING: Final = 200
 """Runs that only wait and are kept at hand all the same."""
@@ -44,18 +43,12 @@ class Host:
     """Drives runs."""
 
     def __init__(
-        self,
-        journal: Journal,
-        performer: Performer,
-        clock: Clock,
-        knowledge: Knowledge,
-        limits: Limits,
-        grace: float = GRACE,
+        self, journal: Journal, performer: Performer, clock: Clock, knowledge: Knowledge, limits: Limits
     ) -> None:
         self.journal = journal
         self.performer = performer
         self.clock = clock
-        self.grace = grace
+        self.grace = limits.grace
         self.secrets = knowledge.secrets
         self.shelf = Shelf(journal.fetch)
         self.room = Room(limits, self._wake)
@@ -66,6 +59,7 @@ class Host:
             self.shelf.read, lru_cache(maxsize=256)(self._outline), knowledge.repeat, knowledge.seconds,
             knowledge.strategies, knowledge.plans,
         )  # fmt: skip
+        self._tasks: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Future[Runner]] = {}
         self._dues: list[tuple[int, str]] = []
         self._due_of: dict[str, int] = {}
@@ -137,7 +131,13 @@ class Host:
 
     def reload(self, runner: Runner, error: JournalError) -> None:
         """Let a runner go on from what is durable."""
-        asyncio.ensure_future(self._reload(runner, error))
+        self._later(self._reload(runner, error))
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something beside; it is held on to until it is done."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _reload(self, runner: Runner, error: JournalError) -> None:
         try:
@@ -255,9 +255,9 @@ class Host:
         if run in self.runners:
             self._wake(run)
         else:
-            asyncio.ensure_future(self._load_and_look(run))
+            self._later(self._load_quietly(run))
 
-    async def _load_and_look(self, run: str) -> None:
+    async def _load_quietly(self, run: str) -> None:
         with suppress(JournalError):
             await self.runner(run)
 

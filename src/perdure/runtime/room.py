@@ -17,6 +17,8 @@ class Limits:
     """In the whole process."""
     tools: Mapping[str, int] = field(default_factory=dict[str, int])
     """With one tool."""
+    grace: float = 5.0
+    """Seconds that a stopped attempt has to put things in order."""
 
 
 class Room:
@@ -43,7 +45,7 @@ class Room:
 
     def close(self) -> None:
         """Let nothing begin any more."""
-        self._limits = Limits(0, 0)
+        self._limits = Limits(0, 0, grace=self._limits.grace)
 
     def _locked_for(self, run: str) -> frozenset[str]:
         if not self._locks:

@@ -109,10 +109,8 @@ class Runner:
         taken: list[Sent] = []
         at = self.now()
         try:
-            for sent in islice(iter(self._next, None), MOST_MESSAGES):
-                if self._take(sent, at, events):
-                    taken.append(sent)
-        except Exception as error:
+            taken.extend(sent for sent in islice(iter(self._next, None), MOST_MESSAGES) if self._take(sent, at, events))
+        except Exception as error:  # noqa: BLE001  a bug of ours must not leave a run hanging unseen
             _log.exception("the run %s cannot be decided on; it stands as its journal says", self.run)
             self.fail(error, taken)
             return

@@ -9,8 +9,6 @@ from perdure.core.calls import Failure, Outcome
 from perdure.core.values import to_json, well_formed
 from perdure.ports import Attempt, Performer
 
-GRACE: Final = 5.0
-"""Seconds that a stopped attempt has to put things in order."""
 MOST_DETAIL: Final = 4096
 """The most letters that a failure may have."""
 Told = Callable[[Attempt, Outcome, bool], None]
@@ -31,7 +29,7 @@ def presentable(failure: Failure) -> Failure:
 class Stage:
     """Lets attempts begin and end. What comes of one is told exactly once, also if it does not listen."""
 
-    def __init__(self, performer: Performer, told: Told, grace: float = GRACE) -> None:
+    def __init__(self, performer: Performer, told: Told, grace: float) -> None:
         self._performer = performer
         self._told = told
         self._grace = grace

@@ -27,7 +27,7 @@ Kind = Literal[
 KINDS: Final = frozenset(get_args(Kind))
 
 
-class ToolFailure(Exception):  # noqa: N818  the word of the domain
+class ToolFailure(Exception):
     """Raised by a tool that knows why it failed. What follows from it is decided by its kind."""
 
     def __init__(self, kind: Kind, message: str, retry_after: float | None = None, detail: Any = None) -> None:

@@ -7,7 +7,7 @@ from pydantic_core import from_json, to_json, to_jsonable_python
 _PLAIN: Final = frozenset({int, bool, type(None)})
 
 
-class NotJson(ValueError):  # noqa: N818  named by what is wrong
+class NotJson(ValueError):
     """A value has no form in JSON; the text says why."""
 
 

@@ -44,7 +44,7 @@ class Finder:
         return next((self.found[path[:n]] for n in range(len(path), -1, -1) if path[:n] in self.found), (1, 1))
 
 
-class Unreadable(Exception):  # noqa: N818  it carries problems, it is not one
+class Unreadable(Exception):
     """The text is not YAML or JSON; reading stopped here."""
 
     def __init__(self, problem: Problem) -> None:
