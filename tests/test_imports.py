@@ -5,7 +5,18 @@ import sys
 
 import pytest
 
-HEAVY = ("pydantic", "rich", "yaml", "cel_expr_python", "rfc8785", "asyncio", "email", "http", "hypothesis")
+HEAVY = (
+    "pydantic",
+    "rich",
+    "yaml",
+    "cel_expr_python",
+    "jsonschema_rs",
+    "rfc8785",
+    "asyncio",
+    "email",
+    "http",
+    "hypothesis",
+)
 
 
 def modules_after(code):
