@@ -332,7 +332,7 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
     state.eager.discard(cell.key)
     work.attempt, work.flying, work.stopping, work.lost = event.attempt, True, False, False
     work.counted += 1
-    work.outcome, work.due, work.until = None, None, event.due
+    work.outcome, work.due, work.until, work.digest = None, None, event.due, event.call
     work.fraction, work.message = 0.0, ""
     state.flying[cell.key] = cell
     _take_locks(state, cell)

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Any
 
-from perdure.plan.expr import templates_in, texts_in
+from perdure.plan.expr import template, texts_in
 from perdure.plan.flow import needed_by, target_of
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
@@ -38,12 +38,10 @@ class Form:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.is_literal = next(texts_in(value), None) is None
+        templates = [template(text) for _, text in texts_in(value)]
+        self.is_literal = not templates
         self.references = tuple(
-            reference
-            for _, text in templates_in(value)
-            for expression, _ in text.expressions
-            for reference in expression.references
+            reference for each in templates for expression, _ in each.expressions for reference in expression.references
         )
 
 

@@ -142,6 +142,7 @@ class Work:
         "attempt",
         "call",
         "counted",
+        "digest",
         "due",
         "flying",
         "fraction",
@@ -165,6 +166,8 @@ class Work:
         self.since = 0
         """When the first try began, on the run's own clock."""
         self.call: Call | None = None
+        self.digest = ""
+        """The digest of the call."""
         self.fraction = 0.0
         self.message = ""
 

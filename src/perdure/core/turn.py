@@ -11,10 +11,10 @@ Laws, which the tests hold this room to:
 - A turn looks at the steps that something happened to, never at all of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from heapq import heappop
-from typing import Final
+from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, accept
@@ -63,26 +63,45 @@ def _hear(making: Deciding, message: Message) -> None:
         message = message.model_copy(update={"visit": state.cells[message.step].visit})
     making.record(message)
     making.now = state.clock(making.at)
-    match message:
-        case e.RunStarted() | e.RunStopping():
-            making.look_at(state.root)
-        case e.RunResumed():
-            _look_at_undoers(making)
-        case e.AttemptEnded(deed="undo") | e.AttemptLost(deed="undo"):
-            _look_at_undoers(making)
-        case e.AttemptEnded() | e.AttemptLost() | e.StepStopping():
-            making.look_at(state.cells[message.step])
-        case e.QuestionAnswered():
-            making.look_at(state.asked[message.question])
-        case e.SignalReceived():
-            making.look_at(next(iter(state.waiting.get(message.name, {}).values()), None))
-        case _:
-            pass
+    hearing = _HEARING.get(message.type)
+    if hearing is not None:
+        hearing(making, message)
 
 
-def _look_at_undoers(making: Deciding) -> None:
+def _look_at_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  the root is what it is about
+    making.look_at(making.state.root)
+
+
+def _look_at_step(making: Deciding, message: e.AttemptEnded | e.AttemptLost | e.StepStopping) -> None:
+    if getattr(message, "deed", "do") == "undo":
+        _look_at_undoers(making)
+    else:
+        making.look_at(making.state.cells[message.step])
+
+
+def _look_at_asking(making: Deciding, message: e.QuestionAnswered) -> None:
+    making.look_at(making.state.asked[message.question])
+
+
+def _look_at_waiting(making: Deciding, message: e.SignalReceived) -> None:
+    making.look_at(next(iter(making.state.waiting.get(message.name, {}).values()), None))
+
+
+def _look_at_undoers(making: Deciding, message: Message | None = None) -> None:  # noqa: ARG001  whatever it was
     for cell in making.state.undoers.values():
         making.look_at(cell)
+
+
+_HEARING: Final[dict[str, Callable[[Deciding, Any], None]]] = {
+    "run_started": _look_at_root,
+    "run_stopping": _look_at_root,
+    "run_resumed": _look_at_undoers,
+    "attempt_ended": _look_at_step,
+    "attempt_lost": _look_at_step,
+    "step_stopping": _look_at_step,
+    "question_answered": _look_at_asking,
+    "signal_received": _look_at_waiting,
+}
 
 
 def _ring(making: Deciding) -> None:
@@ -127,21 +146,8 @@ def settle(making: Deciding, cell: Cell) -> None:
 
 
 def _settle_active(making: Deciding, cell: Cell) -> None:
-    if not cell.open:
-        return
-    match cell.kind:
-        case "work":
-            settle_work(making, cell)
-        case "ask":
-            settle_ask(making, cell)
-        case "wait":
-            settle_wait(making, cell)
-        case "mark":
-            settle_mark(making, cell)
-        case "rollback":
-            settle_rollback(making, cell)
-        case _:
-            _settle_group(making, cell)
+    if cell.open:
+        _ACTIVE.get(cell.kind, _settle_group)(making, cell)
 
 
 def _settle_group(making: Deciding, cell: Cell) -> None:
@@ -153,6 +159,15 @@ def _settle_group(making: Deciding, cell: Cell) -> None:
         settle_agent(making, cell)
     else:
         settle_graph(making, cell)
+
+
+_ACTIVE: Final[dict[str, Callable[[Deciding, Cell], None]]] = {
+    "work": settle_work,
+    "ask": settle_ask,
+    "wait": settle_wait,
+    "mark": settle_mark,
+    "rollback": settle_rollback,
+}
 
 
 def _settle_stopping(making: Deciding, cell: Cell) -> None:

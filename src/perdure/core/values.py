@@ -3,14 +3,17 @@
 import hashlib
 import json
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import rfc8785
 from pydantic import BaseModel, ConfigDict
 
+from perdure.plan.canonical import canonical_json
+
 MOST_INLINE: Final = 1024
 """The most bytes of JSON that are written into an event."""
 DEEPEST: Final = 64
+_ASCII: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 Read = Callable[[str], Any]
 """The value kept under a digest."""
@@ -47,7 +50,7 @@ def keep(value: Any, kept: dict[str, bytes]) -> Value:
 def to_json(value: Any) -> bytes:
     """A value in ASCII, so that half a Unicode pair is safe too. `ValueError`: it is not JSON."""
     try:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+        return _ASCII.encode(value).encode("ascii")
     except RecursionError:
         raise ValueError("it is nested too deep") from None
     except TypeError as error:
@@ -68,28 +71,9 @@ def _is_plain(data: bytes) -> bool:
 
 
 def digest_of(value: Any) -> str:
-    """The SHA-256 of a value's RFC 8785 form."""
-    return hashlib.sha256(_canonical(value)).hexdigest()
-
-
-def _canonical(value: Any) -> bytes:
-    """RFC 8785. Where the standard library writes the same bytes it is asked, because it is ten times faster."""
-    if _is_alike(value):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+    """The SHA-256 of a value's RFC 8785 form; of its ASCII form where RFC 8785 has none."""
     try:
-        return rfc8785.dumps(value)
-    except (rfc8785.CanonicalizationError, UnicodeEncodeError):  # huge integers, half a Unicode pair
-        return b"ascii:" + json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
-
-
-def _is_alike(value: Any) -> bool:
-    kind = cast("type[Any]", type(value))
-    if kind is str:
-        return value.isascii()
-    if kind is int:
-        return -(2**53) < value < 2**53
-    if kind is dict:
-        return all(type(key) is str and key.isascii() and _is_alike(each) for key, each in value.items())
-    if kind is list:
-        return all(map(_is_alike, value))
-    return kind is bool or value is None
+        data = canonical_json(value)
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError, TypeError):  # huge integers, half a Unicode pair
+        data = b"ascii:" + json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
+    return hashlib.sha256(data).hexdigest()

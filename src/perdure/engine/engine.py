@@ -102,7 +102,7 @@ class Engine:
         seed: int | None = None,
     ) -> RunHandle:
         """Begin a run. When this returns it is in the journal, and no crash makes it unheard of."""
-        outline = self._checked(plan)
+        outline = self.prepare(plan)
         at = self.host.clock.now()
         run = new_id("r", at)
         given = accepted(plan, inputs or {})
@@ -112,8 +112,8 @@ class Engine:
         await self.host.start(run, started, [*artifacts, *named], outline)
         return RunHandle(self, run)
 
-    def _checked(self, plan: Plan) -> Outline:
-        """The plan made ready, once for all of its runs; `PlanError` if it cannot be carried out here."""
+    def prepare(self, plan: Plan) -> Outline:
+        """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here. `start` does it."""
         found = self._outlines.get(plan.hash)
         if found is None:
             toolbox = toolbox_of(self._tools.values()) if self._checks_names else None

@@ -2,11 +2,10 @@
 
 import hashlib
 
-from perdure.core.calls import Call
-from perdure.core.seeing import as_data
-from perdure.core.values import digest_of
 
+def key_of(run: str, step: str, visit: int, call: str) -> str:
+    """Made of run, step, visit and the digest of the call, but not of the attempt.
 
-def key_of(run: str, step: str, visit: int, call: Call) -> str:
-    """Made of run, step, visit and call, but not of the attempt: a retry is the same deed, a new visit is a new one."""
-    return hashlib.sha256(f"{run}|{step}|{visit}|{digest_of(as_data(call))}".encode()).hexdigest()[:40]
+    A retry is the same deed, a new visit is a new one.
+    """
+    return hashlib.sha256(f"{run}|{step}|{visit}|{call}".encode()).hexdigest()[:40]

@@ -15,11 +15,11 @@ from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.calls import Outcome
 from perdure.core.evolve import called_by
-from perdure.core.seeing import call_of
+from perdure.core.seeing import as_data, call_of
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
 from perdure.core.undoing import undo_call
-from perdure.core.values import keep, well_formed
+from perdure.core.values import digest_of, keep, well_formed
 from perdure.ports import Artifact, Attempt, DiskFull, Entry, JournalError, Summary, Turn
 from perdure.runtime.keys import key_of
 from perdure.runtime.stage import Stage, presentable
@@ -98,6 +98,14 @@ class Runner:
             self._scheduled = True
             asyncio.get_running_loop().call_soon(self._pump)
 
+    def _heard(self, message: Message) -> None:
+        """Take what came of an attempt: at once if nothing else is at work, or else together with what comes soon."""
+        self._inbox.append((message, None))
+        if self.stage.busy or self._scheduled or self._committing:
+            self._wake()
+        else:
+            self._pump()
+
     # ------------------------------------------------------------ turns
 
     def _pump(self) -> None:
@@ -151,8 +159,11 @@ class Runner:
         self._committing = taken or [(Look(), None)]
         kept = dict(self.state.kept)
         made = self._turn(events, at, kept)
-        written = self.host.journal.append(made)
-        asyncio.ensure_future(written).add_done_callback(lambda done: self._committed(done, events, kept))
+        written = asyncio.ensure_future(self.host.journal.append(made))
+        if written.done():
+            self._committed(written, events, kept)
+        else:
+            written.add_done_callback(lambda done: self._committed(done, events, kept))
 
     def _turn(self, events: list[e.Event], at: int, kept: dict[str, bytes]) -> Turn:
         first = self.head + 1
@@ -256,10 +267,10 @@ class Runner:
         cell = state.cells[command.step]
         if command.deed == "undo":
             call = undo_call(state.undoing[command.step, command.visit])
-            key = key_of(self.run, f"{command.step}!", command.visit, call)
+            key = key_of(self.run, f"{command.step}!", command.visit, digest_of(as_data(call)))
             return Attempt(self.run, command.step, command.visit, command.attempt, key, call)
         masked = cell.work.call or call_of(state, cell)
-        key = key_of(self.run, command.step, command.visit, masked)
+        key = key_of(self.run, command.step, command.visit, cell.work.digest)
         call = call_of(state, cell, self.host.secrets) if self.host.secrets else masked
         until = cell.work.until
         seconds = None if until is None else max(0.0, (until - state.clock(self.now())) / 1000)
@@ -294,11 +305,11 @@ class Runner:
             about["deed"] = "undo"
         if outcome.failure is None:
             try:
-                self.post(e.AttemptEnded(exit=outcome.exit, output=keep(outcome.output, self.state.kept), **about))
+                self._heard(e.AttemptEnded(exit=outcome.exit, output=keep(outcome.output, self.state.kept), **about))
             except ValueError as error:
                 outcome = Outcome.failed("invalid", f"what it gave is not JSON: {error}")
         if outcome.failure is not None:
-            self.post(e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), **about))
+            self._heard(e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), **about))
 
 
 def _refuse(future: "asyncio.Future[None] | None", error: BaseException) -> None:

@@ -6,10 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-import rfc8785
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from perdure.plan.canonical import canonical_json
 from perdure.plan.model.parts import (
     Budget,
     Count,
@@ -95,7 +95,7 @@ class Plan(Part):
     def canonical_json(self) -> bytes:
         """The canonical form as RFC 8785 bytes."""
         with undisturbed():
-            return rfc8785.dumps(self.canonical())
+            return canonical_json(self.canonical())
 
     @cached_property
     def hash(self) -> str:
