@@ -129,8 +129,11 @@ class Swept:
 class Journal(Protocol):
     """Remembers runs. `perdure.testing.contracts` says what every journal must do."""
 
-    def append(self, turn: Turn) -> Awaitable[None]:
-        """Keep a turn. What is returned resolves when the turn is durable; turns are kept in the order of the calls."""
+    def append(self, turn: Turn, *, alone: bool = False) -> Awaitable[None]:
+        """Keep a turn. What is returned resolves when the turn is durable; turns are kept in the order of the calls.
+
+        `alone`: nobody else needs the event loop meanwhile, so a quick disk may be waited for right here.
+        """
         ...
 
     async def read(self, run: str, after: int = 0, limit: int = 1_000) -> list[Entry]:

@@ -59,6 +59,16 @@ class Outline:
         """Every step in its place."""
         return Index(self.plan)
 
+    @cached_property
+    def data(self) -> bytes:
+        """The plan in its canonical form."""
+        return self.plan.canonical_json()
+
+    @cached_property
+    def digest(self) -> str:
+        """The name under which the plan is kept: the SHA-256 of its canonical form."""
+        return self.plan.hash.rpartition(":")[2]
+
     def wiring(self, group: Node) -> Wiring:
         """The needs in a graph."""
         found = self._wirings.get(group)

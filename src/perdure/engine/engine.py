@@ -40,7 +40,7 @@ class Engine:
         self.journal = journal
         self.host = host
         self._tools = tools
-        self._plans = plans
+        self._named = [Artifact(each.digest, each.data) for each in map(Outline, plans.values())]
         self._checks_names = True
         self._outlines: dict[str, Outline] = {}
 
@@ -107,13 +107,12 @@ class Engine:
         run = new_id("r", at)
         given = accepted(plan, inputs or {})
         chance = int.from_bytes(run.encode()) % 2**32 if seed is None else seed
-        started, artifacts = first_fact(plan, given, at, seed=chance, session=session, parent=parent)
-        named = [Artifact(each.hash.rpartition(":")[2], each.canonical_json()) for each in self._plans.values()]
-        await self.host.start(run, started, [*artifacts, *named], outline)
+        started, artifacts = first_fact(outline, given, at, seed=chance, session=session, parent=parent)
+        await self.host.start(run, started, [*artifacts, *self._named], outline)
         return RunHandle(self, run)
 
     def prepare(self, plan: Plan) -> Outline:
-        """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here. `start` does it."""
+        """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here."""
         found = self._outlines.get(plan.hash)
         if found is None:
             toolbox = toolbox_of(self._tools.values()) if self._checks_names else None

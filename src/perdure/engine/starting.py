@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from perdure.core import events as e
+from perdure.core.outline import Outline
 from perdure.core.seeing import with_defaults
 from perdure.core.values import keep
 from perdure.errors import PerdureError
@@ -23,9 +24,11 @@ class BadInputs(PerdureError):
 def accepted(plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The inputs of a run, defaults included; `BadInputs` if they do not fit."""
     given = with_defaults(plan, inputs)
+    if not plan.inputs and not given:
+        return given
     required = [name for name, schema in plan.inputs.items() if "default" not in schema]
     schema = {"type": "object", "properties": plan.inputs, "required": required, "additionalProperties": False}
-    found = flaws(given, schema)
+    found = flaws(given, schema, place=("inputs",))
     if found:
         known = ", ".join(plan.inputs) or "none"
         raise BadInputs(f"the inputs do not fit the plan: {'; '.join(found)}", f"its inputs are: {known}")
@@ -40,11 +43,13 @@ def goal_of(plan: Plan, inputs: Mapping[str, Any]) -> str:
         raise BadInputs(f"the goal cannot be told: {error.message}", error.help) from error
 
 
-def first_fact(plan: Plan, inputs: Mapping[str, Any], at: int, **terms: Any) -> tuple[e.RunStarted, list[Artifact]]:
+def first_fact(
+    outline: Outline, inputs: Mapping[str, Any], at: int, **terms: Any
+) -> tuple[e.RunStarted, list[Artifact]]:
     """The fact that begins a run, and the values it names."""
+    plan = outline.plan
     kept: dict[str, bytes] = {}
-    digest = plan.hash.rpartition(":")[2]
     due = None if plan.timeout is None else at + round(plan.timeout * 1000)
-    started = e.RunStarted(plan=digest, goal=goal_of(plan, inputs), inputs=keep(dict(inputs), kept), due=due, **terms)
+    terms["goal"], terms["inputs"] = goal_of(plan, inputs), keep(dict(inputs), kept)
     values = [Artifact(name, data) for name, data in kept.items()]
-    return started, [Artifact(digest, plan.canonical_json()), *values]
+    return e.RunStarted(plan=outline.digest, due=due, **terms), [Artifact(outline.digest, outline.data), *values]

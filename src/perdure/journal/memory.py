@@ -52,7 +52,7 @@ class MemoryJournal:
 
     # ------------------------------------------------------------ writing
 
-    def append(self, turn: Turn) -> Awaitable[None]:
+    def append(self, turn: Turn, *, alone: bool = False) -> Awaitable[None]:  # noqa: ARG002  it is always at once
         """Keep a turn at once."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         try:

@@ -76,11 +76,11 @@ class SqliteJournal:
 
     # ------------------------------------------------------------ writing
 
-    def append(self, turn: Turn) -> Awaitable[None]:
-        """Queue a turn for the next commit."""
+    def append(self, turn: Turn, *, alone: bool = False) -> Awaitable[None]:
+        """Queue a turn for the next commit, or commit it here and now."""
         try:
             check(turn)
-            return self._writing().append(turn)
+            return self._writing().append(turn, alone=alone)
         except JournalError as error:
             refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             refused.set_exception(error)

@@ -165,6 +165,11 @@ class Store:
 
     # ------------------------------------------------------------ care
 
+    @property
+    def wants_care(self) -> bool:
+        """Whether there is something to tend."""
+        return self._written >= WAL_WORTH_A_CHECKPOINT or not self._ballast.held
+
     def tend(self) -> None:
         """After a commit, when nobody waits: keep the log short and some room held back."""
         if not self._ballast.held:

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from perdure.ports import Closed, JournalError, Turn
 MOST_TURNS: Final = 256
 MOST_BYTES: Final = 4 * 1024 * 1024
 """A commit takes no more turns than these; what one turn holds is never split."""
+QUICK: Final = 0.001
+"""Seconds that a commit may usually take for the event loop to wait for it."""
+TRIED_AGAIN_AFTER: Final = 64
 Result = TypeVar("Result")
 Outcome = tuple[asyncio.Future[Any], Any, JournalError | None]
 Committed = Callable[[Sequence[str]], None]
@@ -36,6 +40,22 @@ class _Job:
     future: asyncio.Future[Any]
 
 
+class _Pace:
+    """Whether the disk is quick enough to be waited for. A slow one is tried again now and then."""
+
+    def __init__(self) -> None:
+        self._usual = 0.0
+        self._asked = 0
+
+    @property
+    def is_quick(self) -> bool:
+        self._asked += 1
+        return self._usual < QUICK or self._asked % TRIED_AGAIN_AFTER == 0
+
+    def took(self, seconds: float) -> None:
+        self._usual += (seconds - self._usual) / 8  # one slow commit among quick ones is no slow disk
+
+
 class Writer:
     """Hands turns to the store, in the order in which they came, and tells the event loop when they are durable."""
 
@@ -45,14 +65,32 @@ class Writer:
         self._queue: SimpleQueue[_Append | _Job | None] = SimpleQueue()
         self._next: _Append | _Job | None = None
         self._closed = False
+        self._mine = threading.Lock()
+        """Held by whoever uses the store."""
+        self._pace = _Pace()
         self._thread = threading.Thread(target=self._work, name="perdure-journal", daemon=True)
         self._thread.start()
 
-    def append(self, turn: Turn) -> asyncio.Future[None]:
-        """Queue a turn."""
-        future: asyncio.Future[None] = self._future()
-        self._queue.put(_Append(turn, future))
-        return future
+    def append(self, turn: Turn, *, alone: bool = False) -> asyncio.Future[None]:
+        """Queue a turn; or commit it here, if nobody is held up by that and the disk is quick."""
+        item = _Append(turn, self._future())
+        if not (alone and self._pace.is_quick and self._queue.empty() and self._mine.acquire(blocking=False)):
+            self._queue.put(item)
+            return item.future
+        try:
+            self._commit_here(item)
+        finally:
+            self._mine.release()
+        return item.future
+
+    def _commit_here(self, item: _Append) -> None:
+        """Two changes of threads cost more than a quick disk takes."""
+        began = time.perf_counter()
+        outcomes = self._store.commit([item.turn])
+        self._pace.took(time.perf_counter() - began)
+        _resolve([(item.future, None, outcomes[0])], self._committed, [] if outcomes[0] else [item.turn.run])
+        if self._store.wants_care:
+            self._queue.put(_Job(self._store.tend, self._future()))
 
     def do(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
         """Queue other work on the store, between two commits."""
@@ -79,10 +117,11 @@ class Writer:
 
     def _work(self) -> None:
         while (item := self._take()) is not None:
-            if isinstance(item, _Job):
-                _tell([self._done(item)], self._committed)
-            else:
-                self._commit(self._with_others(item))
+            with self._mine:
+                if isinstance(item, _Job):
+                    _tell([self._done(item)], self._committed)
+                else:
+                    self._commit(self._with_others(item))
         self._store.close()
 
     def _take(self) -> _Append | _Job | None:

@@ -53,6 +53,10 @@ class Host:
         self.shelf = Shelf(journal.fetch)
         self.room = Room(limits, self._wake)
         self.runners: dict[str, Runner] = {}
+        self.at_work = 0
+        """Attempts that are under way."""
+        self.stirring: set[str] = set()
+        """Runs that have messages to take, or a commit under way."""
         self.failure: BaseException | None = None
         """Why nothing goes on any more."""
         self.rules = Rules(
@@ -68,6 +72,11 @@ class Host:
         self._watchers: dict[str, list[asyncio.Future[None]]] = {}
         self._changed = asyncio.Event()
         self._ticker = asyncio.create_task(self._tick())
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nobody is at work, and nobody but the one who asks is about to write."""
+        return not self.at_work and len(self.stirring) <= 1
 
     def _outline(self, digest: str) -> Outline:
         return Outline(Plan.model_validate_json(self.journal.fetch(digest)))
@@ -162,6 +171,7 @@ class Host:
 
     def _let_go(self, run: str) -> None:
         self.runners.pop(run, None)
+        self.stirring.discard(run)
         self._due_of.pop(run, None)
         self._resting.pop(run, None)
 

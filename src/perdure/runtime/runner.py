@@ -96,6 +96,7 @@ class Runner:
     def _wake(self) -> None:
         if not self._scheduled and not self._committing:
             self._scheduled = True
+            self.host.stirring.add(self.run)
             asyncio.get_running_loop().call_soon(self._pump)
 
     def _heard(self, message: Message) -> None:
@@ -104,6 +105,7 @@ class Runner:
         if self.stage.busy or self._scheduled or self._committing:
             self._wake()
         else:
+            self.host.stirring.add(self.run)
             self._pump()
 
     # ------------------------------------------------------------ turns
@@ -159,7 +161,7 @@ class Runner:
         self._committing = taken or [(Look(), None)]
         kept = dict(self.state.kept)
         made = self._turn(events, at, kept)
-        written = asyncio.ensure_future(self.host.journal.append(made))
+        written = asyncio.ensure_future(self.host.journal.append(made, alone=self.host.is_quiet))
         if written.done():
             self._committed(written, events, kept)
         else:
@@ -213,6 +215,7 @@ class Runner:
         if self._inbox:
             self._pump()
         else:
+            self.host.stirring.discard(self.run)
             self.host.rests(self)
 
     def _end(self) -> None:
@@ -255,6 +258,7 @@ class Runner:
     def _do(self, commands: list[Command]) -> None:
         for command in commands:
             if isinstance(command, StartAttempt):
+                self.host.at_work += 1
                 self.stage.start(self._attempt(command), undo=command.deed == "undo")
             else:
                 self.stage.stop(command.step, command.visit, command.attempt, self._why(command.step))
@@ -299,6 +303,7 @@ class Runner:
 
     def _told(self, attempt: Attempt, outcome: Outcome, undo: bool) -> None:  # noqa: FBT001  called by the stage alone
         """An attempt has ended."""
+        self.host.at_work -= 1
         self._progressed.pop(attempt.step, None)
         about: dict[str, Any] = {"step": attempt.step, "visit": attempt.visit, "attempt": attempt.number}
         if undo:
