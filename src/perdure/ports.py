@@ -3,9 +3,9 @@
 A journal stores facts in order. It knows no event types: an entry's body is bytes that are handed on as they are.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from perdure.core.calls import Call, Outcome
 from perdure.errors import PerdureError
@@ -223,7 +223,7 @@ class Attempt:
 class Performer(Protocol):
     """Does what a step asks for. To stop it, its task is cancelled; it has a few seconds to put things in order."""
 
-    async def perform(self, attempt: Attempt) -> Outcome:
+    def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Do it. What goes wrong is told in the outcome; an exception counts as the failure `unknown`."""
         ...
 

@@ -1,6 +1,6 @@
 """What an engine knows of the world: its tools, its named plans, and whoever performs the rest."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from typing import Any
 
 from perdure.core.calls import Call, Outcome, Repeat
@@ -19,14 +19,17 @@ class Everyone:
         self._performer = ToolPerformer(tools.values())
         self._other = other
 
-    async def perform(self, attempt: Attempt) -> Outcome:
+    def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Hand it to the one who knows."""
         call = attempt.call
         if call.kind == "tool" and (call.name in self._tools or self._other is None):
-            return await self._performer.perform(attempt)
-        if self._other is not None:
-            return await self._other.perform(attempt)
-        return Outcome.failed("unavailable", f"nobody performs {call.kind} calls here, such as {call.name!r}")
+            return self._performer.perform(attempt)
+        return self._other.perform(attempt) if self._other is not None else _by_nobody(attempt)
+
+
+async def _by_nobody(attempt: Attempt) -> Outcome:
+    call = attempt.call
+    return Outcome.failed("unavailable", f"nobody performs {call.kind} calls here, such as {call.name!r}")
 
 
 def knowledge_of(

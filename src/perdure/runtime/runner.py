@@ -32,6 +32,8 @@ MOST_MESSAGES: Final = 512
 """The most messages that one commit takes."""
 PROGRESS_EVERY: Final = 1_000
 """Milliseconds between two facts about how far an attempt is."""
+_BOUNDS: Final = frozenset({e.AttemptStarted.type, e.AttemptEnded.type, e.AttemptLost.type})
+"""Where an attempt begins or ends."""
 Sent = tuple[Message, "asyncio.Future[None] | None"]
 _log = logging.getLogger("perdure.runtime")
 
@@ -147,10 +149,9 @@ class Runner:
         """Tell the room what began and what is over."""
         room, run, state = self.host.room, self.run, self.state
         for event in made:
-            if isinstance(event, e.AttemptStarted) and event.deed == "do":
-                room.take(run, called_by(state.cells[event.step]))
-            elif isinstance(event, (e.AttemptEnded, e.AttemptLost)) and event.deed == "do":
-                room.give(run, called_by(state.cells[event.step]))
+            if event.type in _BOUNDS and isinstance(event, e.AboutAttempt) and event.deed == "do":
+                count = room.take if event.type == e.AttemptStarted.type else room.give
+                count(run, called_by(state.cells[event.step]))
         room.want(run, wants=bool(state.eager) and not state.parked and state.paused_at is None)
         if state.locks or state.parked or not room.is_unlocked:
             room.hold(run, state.locks, state.parked)

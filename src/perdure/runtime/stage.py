@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from perdure.core.calls import Failure, Outcome
@@ -13,17 +13,17 @@ MOST_DETAIL: Final = 4096
 """The most letters that a failure may have."""
 Told = Callable[[Attempt, Outcome, bool], None]
 """Called with an attempt, what came of it, and whether it was to undo."""
+Name = tuple[str, int, int, bool]
 
 
-def presentable(failure: Failure) -> Failure:
-    """A failure that can be written down, whatever a performer put into it."""
-    try:
-        small = len(to_json(failure.detail)) <= MOST_DETAIL
-    except ValueError:
-        small = False
-    return replace(
-        failure, message=well_formed(str(failure.message)[:MOST_DETAIL]), detail=failure.detail if small else None
-    )
+@dataclass(slots=True)
+class _Act:
+    """An attempt at work."""
+
+    attempt: Attempt
+    task: "asyncio.Task[None] | None" = None
+    stopped: str = ""
+    """Why it was asked to stop."""
 
 
 class Stage:
@@ -33,66 +33,68 @@ class Stage:
         self._performer = performer
         self._told = told
         self._grace = grace
-        self._tasks: dict[tuple[str, int, int, bool], asyncio.Task[Outcome]] = {}
-        self._attempts: dict[asyncio.Task[Outcome], tuple[tuple[str, int, int, bool], Attempt]] = {}
-        self._stopped: dict[asyncio.Task[Outcome], str] = {}
+        self._acts: dict[Name, _Act] = {}
+
+    @property
+    def busy(self) -> int:
+        """How many attempts are at work."""
+        return len(self._acts)
 
     def start(self, attempt: Attempt, *, undo: bool = False) -> None:
         """Begin."""
         name = (attempt.step, attempt.visit, attempt.number, undo)
-        if name in self._tasks:
+        if name not in self._acts:
+            act = self._acts[name] = _Act(attempt)
+            act.task = asyncio.get_running_loop().create_task(self._perform(name, act))
+
+    async def _perform(self, name: Name, act: _Act) -> None:
+        try:
+            outcome = await self._performer.perform(act.attempt)
+        except asyncio.CancelledError:
+            outcome = _cut_short(act.stopped)
+        except Exception as error:  # noqa: BLE001  whatever a performer does, the run hears of it
+            outcome = Outcome.failed("unknown", f"{type(error).__name__}: {error}")
+        self._tell(name, act, outcome)
+
+    def stop(self, step: str, visit: int, number: int, why: str) -> None:
+        """Ask an attempt to end; after a while, stop waiting for it. `why`: `timeout` or `cancelled`."""
+        name = (step, visit, number, False)
+        act = self._acts.get(name)
+        if act is None or act.stopped or act.task is None:
             return
-        task = asyncio.get_running_loop().create_task(self._performer.perform(attempt))  # pyright: ignore[reportArgumentType]
-        self._tasks[name] = task
-        self._attempts[task] = (name, attempt)
-        task.add_done_callback(self._done)
+        act.stopped = why
+        act.task.cancel()
+        asyncio.get_running_loop().call_later(self._grace, self._give_up, name, act)
 
-    def stop(self, step: str, visit: int, number: int, kind: str) -> None:
-        """Ask an attempt to end; after a while, stop waiting for it."""
-        task = self._tasks.get((step, visit, number, False))
-        if task is None or task in self._stopped:
-            return
-        self._stopped[task] = kind
-        task.cancel()
-        asyncio.get_running_loop().call_later(self._grace, self._give_up, task)
+    def _give_up(self, name: Name, act: _Act) -> None:
+        self._tell(name, act, Outcome.failed(act.stopped, "it did not stop when it was asked to"))
 
-    def _give_up(self, task: asyncio.Task[Outcome]) -> None:
-        if task in self._attempts:
-            self._tell(task, Outcome.failed(self._stopped[task], "it did not stop when it was asked to"))
-
-    def _done(self, task: asyncio.Task[Outcome]) -> None:
-        if task not in self._attempts:
-            if not task.cancelled():
-                task.exception()  # nobody waits any more; looked at, so that nobody is warned
-            return
-        self._tell(task, self._outcome(task))
-
-    def _outcome(self, task: asyncio.Task[Outcome]) -> Outcome:
-        kind = self._stopped.get(task, "cancelled")
-        if task.cancelled():
-            return Outcome.failed(kind, "it took longer than it may" if kind == "timeout" else "it was stopped")
-        error = task.exception()
-        if error is not None:
-            return Outcome.failed("unknown", f"{type(error).__name__}: {error}"[:2000])
-        return task.result()
-
-    def _tell(self, task: asyncio.Task[Outcome], outcome: Outcome) -> None:
-        name, attempt = self._attempts.pop(task)
-        del self._tasks[name]
-        self._stopped.pop(task, None)
-        self._told(attempt, outcome, name[3])
+    def _tell(self, name: Name, act: _Act, outcome: Outcome) -> None:
+        if self._acts.get(name) is act:
+            del self._acts[name]
+            self._told(act.attempt, outcome, name[3])
 
     async def clear(self) -> None:
         """Stop everything and tell nothing: whoever loads the run next will find the attempts in doubt."""
-        tasks = list(self._attempts)
-        self._tasks.clear()
-        self._attempts.clear()
+        tasks = [act.task for act in self._acts.values() if act.task is not None]
+        self._acts.clear()
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=self._grace)
 
-    @property
-    def busy(self) -> int:
-        """How many attempts are at work."""
-        return len(self._tasks)
+
+def _cut_short(why: str) -> Outcome:
+    if why == "timeout":
+        return Outcome.failed("timeout", "it took longer than it may")
+    return Outcome.failed("cancelled", "it was stopped")
+
+
+def presentable(failure: Failure) -> Failure:
+    """A failure that can be written down, whatever a performer put into it."""
+    try:
+        small = len(to_json(failure.detail)) <= MOST_DETAIL
+    except ValueError:
+        small = False
+    message = well_formed(str(failure.message)[:MOST_DETAIL])
+    return replace(failure, message=message, detail=failure.detail if small else None)
