@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from perdure import errors
 from perdure.cli import COMMANDS, cli
 from perdure.config.settings import SETTINGS
+from perdure.core.events import EVENTS
 from perdure.plan import Plan
 from perdure.plan.drawing.svg import svg
 from perdure.plan.model import parts
@@ -176,12 +177,22 @@ def _argument(name: str, info: dict[str, Any]) -> str:
     return f"`{name}` ({_cell(_type(info))}){default}{told}"
 
 
+def events() -> Iterator[str]:
+    """Every fact, with what it says."""
+    for word, event in EVENTS.items():
+        yield f"## `{word}`\n\n{(event.__doc__ or '').strip()}\n\n"
+        if event.model_fields:
+            yield from _rows(event)
+        yield "\n"
+
+
 GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "help": help_texts,
     "fields": fields,
     "codes": codes,
     "settings": settings,
     "tools": tools,
+    "events": events,
 }
 
 
