@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perdure.core import events as e
+from perdure.core.cells import Cell
 from perdure.core.evolve import evolve
-from perdure.core.state import Cell, State
+from perdure.core.state import State
 from perdure.core.values import Value, keep
 from perdure.plan.model.steps import WaitStep
 

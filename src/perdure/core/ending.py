@@ -6,9 +6,9 @@ from typing import Any, Final, cast
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
+from perdure.core.cells import Body, Cell, Work
 from perdure.core.deciding import Deciding
 from perdure.core.seeing import as_data, evaluate, evaluate_within, filled, filled_call, outcome_of
-from perdure.core.state import Body, Cell, Work
 from perdure.core.values import Value
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError

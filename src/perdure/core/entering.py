@@ -5,10 +5,10 @@ from typing import Any
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
+from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
 from perdure.core.ending import leads_to, told
 from perdure.core.seeing import evaluate, filled
-from perdure.core.state import Cell
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import seconds_of

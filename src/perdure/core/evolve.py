@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
+from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Result, Scope, Serial, Work, kind_of
 from perdure.core.outline import Outline, priority_of
-from perdure.core.state import Body, Cell, Effect, Graph, Grown, Result, Scope, Serial, State, Work, kind_of
+from perdure.core.state import State
 from perdure.plan.model.document import Plan
 from perdure.plan.model.steps import CheckpointStep, SubplanStep, WaitStep, Working
 

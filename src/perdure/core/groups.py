@@ -5,11 +5,11 @@ from typing import Any
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
+from perdure.core.cells import Body, Cell, Graph, Grown, Serial
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end_group
 from perdure.core.entering import enter, pass_by
 from perdure.core.seeing import items_of
-from perdure.core.state import Body, Cell, Graph, Grown, Serial
 from perdure.core.undoing import region_of, undo_next
 from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError

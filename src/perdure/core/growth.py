@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
+from perdure.core.cells import Cell, Grown
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, fail
 from perdure.core.entering import enter, pass_by
 from perdure.core.groups import falls_away, stop_group
 from perdure.core.seeing import filled_once, inputs_of, output_of
-from perdure.core.state import Cell, Grown
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from perdure.core.calls import Call
+from perdure.core.cells import Cell, Graph, Scope, Serial
 from perdure.core.evolve import verdict_of
 from perdure.core.outline import Form
-from perdure.core.state import Cell, Graph, Scope, Serial, State
+from perdure.core.state import State
 from perdure.plan.expr import Reference, fill, parse
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, ModelCall, ToolCall

@@ -19,12 +19,13 @@ from typing import Any, Final
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, accept
 from perdure.core.calls import Failure
+from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.ending import Ending
 from perdure.core.evolve import evolve, make_hungry
 from perdure.core.groups import settle_graph, settle_serial, settle_stopping, stop_group
 from perdure.core.growth import settle_agent
-from perdure.core.state import Cell, Rules, State, Timer
+from perdure.core.state import Rules, State, Timer
 from perdure.core.waiting import settle_ask, settle_mark, settle_rollback, settle_stopped_pause, settle_wait
 from perdure.core.working import feed, settle_stopped_work, settle_work
 

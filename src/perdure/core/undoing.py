@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from perdure.core import events as e
 from perdure.core.calls import CALL_KINDS, Call, CallKind, Failure
+from perdure.core.cells import Cell, Effect
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
-from perdure.core.state import Cell, Effect, State
+from perdure.core.state import State
 from perdure.core.values import digest_of
 from perdure.plan.model.parts import Retry
 from perdure.plan.model.steps import RollbackStep, Working

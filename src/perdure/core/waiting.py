@@ -4,10 +4,10 @@ from typing import Any
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
+from perdure.core.cells import Cell, Serial
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, fail, told
 from perdure.core.seeing import evaluate, filled, output_of
-from perdure.core.state import Cell, Serial
 from perdure.core.undoing import region_of, undo_next
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.steps import AskStep, DecideStep, DoneStep, FailStep, WaitStep

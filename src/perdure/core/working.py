@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
+from perdure.core.cells import Cell, Work
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, fail, unmet_of
 from perdure.core.evolve import called_by, make_hungry
 from perdure.core.seeing import as_data, call_of, evaluate
-from perdure.core.state import Cell, Work
 from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.parts import Retry

@@ -1,0 +1,315 @@
+"""What a run is made of: steps as they stand, what groups hold, what expressions can see.
+
+A **cell** is one step as it stands in the run. Cells form a tree like the plan's, and are made when a step is first
+entered or passed by. A group's **body** holds its cells; entering the group anew gives it a new body, and that is how
+the results of its steps are forgotten.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from perdure.core.calls import Call, Failure
+from perdure.core.events import AttemptEnded, StepStopping
+from perdure.core.outline import Outline
+from perdure.core.values import Value
+from perdure.plan.index import Node
+from perdure.plan.model.steps import (
+    AgentStep,
+    AnyStep,
+    AskStep,
+    DecideStep,
+    GroupStep,
+    MapStep,
+    ModelStep,
+    RollbackStep,
+    SubplanStep,
+    ToolStep,
+    WaitStep,
+)
+
+Status = Literal["idle", "active", "stopping", "over"]
+Kind = Literal["work", "serial", "graph", "map", "agent", "ask", "wait", "rollback", "mark"]
+"""`work` has attempts; `mark` is over as soon as it is entered; the others are what their names say."""
+LIVE: Final = frozenset({"active", "stopping"})
+
+# ------------------------------------------------------------------------------- bodies
+
+
+class Body:
+    """What a group holds."""
+
+    __slots__ = ("children", "live")
+
+    def __init__(self) -> None:
+        self.children: dict[int, Cell] = {}
+        self.live: dict[int, Cell] = {}
+
+
+class Serial(Body):
+    """One after another."""
+
+    __slots__ = ("cursor", "last")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cursor = -1
+        """The child that was entered or passed last."""
+        self.last: Cell | None = None
+        """The child that ended last, of those that were entered."""
+
+
+class Graph(Body):
+    """Several at once. A map is a graph of its items."""
+
+    __slots__ = (
+        "bad",
+        "failed",
+        "fresh",
+        "good",
+        "grown",
+        "items",
+        "left",
+        "over",
+        "ready",
+        "skipped",
+        "total",
+        "unmet",
+    )
+
+    def __init__(self, total: int) -> None:
+        super().__init__()
+        self.total = total
+        self.left: list[int] = []
+        """For each child, how many of its needs are not over."""
+        self.unmet: dict[int, int] = {}
+        """How many of a child's needs failed."""
+        self.skipped: dict[int, int] = {}
+        """How many of a child's needs were skipped."""
+        self.ready: list[tuple[int, int]] = []
+        """Those whose needs are over: a heap by priority, then as written."""
+        self.grown = False
+        """Whether a map has its items."""
+        self.items: Any = None
+        """The list a map runs over, once it was looked at."""
+        self.over = self.good = self.bad = 0
+        self.failed: list[Cell] = []
+        self.fresh: list[Cell] = []
+        """Children that ended since the group was last looked at."""
+
+
+class Grown(Graph):
+    """Whatever a strategy adds, one move after another."""
+
+    __slots__ = ("added", "dependents", "memo", "moves", "news", "tags")
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.added: list[tuple[Node, Outline]] = []
+        self.dependents: dict[int, list[int]] = {}
+        self.moves = 0
+        self.memo: Any = None
+        self.tags: dict[str, Any] = {}
+        self.news: list[Cell] = []
+        """Children that ended since the last move, in the order of the journal."""
+
+
+class Work:
+    """The tries at one visit of an acting step."""
+
+    __slots__ = (
+        "attempt",
+        "call",
+        "counted",
+        "digest",
+        "due",
+        "flying",
+        "fraction",
+        "lost",
+        "message",
+        "outcome",
+        "since",
+        "stopping",
+        "until",
+    )
+
+    def __init__(self) -> None:
+        self.attempt = self.counted = 0
+        """`counted` leaves out the tries that were lost."""
+        self.flying = self.stopping = self.lost = False
+        self.outcome: AttemptEnded | None = None
+        self.due: int | None = None
+        """When the next try may begin."""
+        self.until: int | None = None
+        """When the try under way is too late."""
+        self.since = 0
+        """When the first try began, on the run's own clock."""
+        self.call: Call | None = None
+        self.digest = ""
+        """The digest of the call."""
+        self.fraction = 0.0
+        self.message = ""
+
+
+@dataclass(slots=True)
+class Result:
+    """How a visit ended."""
+
+    exit: str
+    to: str
+    body: "Body | Work | None" = None
+    output: Value | None = None
+    """None: what follows from the body."""
+    failure: Failure | None = None
+    cause: str = ""
+    partial: bool = False
+    passed: bool = False
+    undone: bool = False
+
+
+class Cell:
+    """One step as it stands in the run."""
+
+    __slots__ = (
+        "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "node", "open", "parent", "position",
+        "question", "result", "scope", "status", "strategy", "tree", "undo", "visit", "within",
+    )  # fmt: skip
+
+    def __init__(self, key: str, node: Node, parent: "Cell | None", position: int, scope: "Scope") -> None:
+        self.key, self.node, self.parent, self.position = key, node, parent, position
+        self.tree = node
+        """Whose children its children are: its own node, unless the plan inside came by name."""
+        self.scope = scope
+        """What its own expressions see."""
+        self.within = scope
+        """What the expressions of its children see."""
+        self.inner = parent.inner if parent else ""
+        """What the keys of its children begin with."""
+        self.kind: Kind = "mark"
+        self.status: Status = "idle"
+        self.visit = self.laps = 0
+        """Its visit in the run, and how many it had since the group around it was entered."""
+        self.at = 0
+        """When the visit began."""
+        self.due: int | None = None
+        self.open = True
+        """Whether a group may let its children begin."""
+        self.body: Body | Work | None = None
+        self.result: Result | None = None
+        """How the last finished visit ended."""
+        self.leaving: StepStopping | None = None
+        """What a stopping visit will end with."""
+        self.question = ""
+        self.strategy = ""
+        self.undo: tuple[str, ...] = ()
+        """Parts whose effects have to be taken back before it is over."""
+
+    @property
+    def step(self) -> AnyStep | None:
+        """The step in the plan; the run itself has none."""
+        return self.node.step
+
+    @property
+    def work(self) -> Work:
+        """The tries at the visit."""
+        assert isinstance(self.body, Work)  # noqa: S101  asked of acting steps alone
+        return self.body
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a visit is under way."""
+        return self.status in LIVE
+
+    @property
+    def around(self) -> Iterator["Cell"]:
+        """The cells around this one, innermost first."""
+        cell = self.parent
+        while cell is not None:
+            yield cell
+            cell = cell.parent
+
+
+class Scope:
+    """What some steps see of each other: those of a plan, of one item of a map, of one grown step."""
+
+    __slots__ = ("cached", "holder", "item", "kind", "outer", "outline", "top")
+
+    def __init__(
+        self, kind: Literal["run", "plan", "item", "grown"], outline: Outline, top: Node, outer: "Scope | None" = None
+    ) -> None:
+        self.kind: Final = kind
+        self.outline = outline
+        self.top = top
+        """The node of the cell that holds it."""
+        self.outer = outer
+        self.holder: Cell | None = None
+        self.item = -1
+        self.cached: dict[str, Any] = {}
+
+    def find(self, id_: str) -> Cell | None:
+        """A step by its id, if it was entered or passed by."""
+        node = self.outline.index.by_id.get(id_)
+        if node is not None:
+            return self._descend(node)
+        return self.outer.grown(id_) if self.kind == "grown" and self.outer else None
+
+    def grown(self, id_: str) -> Cell | None:
+        """A grown step by its number, as in `s3`."""
+        number = id_[1:]
+        if self.holder is None or not isinstance(self.holder.body, Grown) or not number.isdecimal():
+            return None
+        return self.holder.body.children.get(int(number) - 1)
+
+    def _descend(self, node: Node) -> Cell | None:
+        way: list[int] = []
+        while node is not self.top:
+            if node.parent is None:
+                return None
+            way.append(node.position)
+            node = node.parent
+        cell = self.holder
+        for position in reversed(way):
+            body = cell.body if cell else None
+            cell = body.children.get(position) if isinstance(body, Body) else None
+        return cell
+
+
+@dataclass(slots=True)
+class Effect:
+    """Something that was done and can be taken back."""
+
+    cell: Cell
+    visit: int
+    call: Mapping[str, Any]
+    """The call that takes it back."""
+    number: int
+    attempts: int = 0
+    flying: bool = False
+    due: int | None = None
+    over: bool = False
+    """Whether nothing more is tried."""
+    failure: Failure | None = None
+    """Why it could not be taken back."""
+
+
+# ------------------------------------------------------------------------------- kinds
+
+_KINDS: Final[dict[type[AnyStep], Kind]] = {
+    ToolStep: "work",
+    ModelStep: "work",
+    AgentStep: "work",
+    AskStep: "ask",
+    WaitStep: "wait",
+    RollbackStep: "rollback",
+    MapStep: "map",
+}
+
+
+def kind_of(node: Node) -> Kind:
+    """What a step is to the core."""
+    step = node.step
+    if step is None or isinstance(step, (GroupStep, SubplanStep)):
+        return "serial" if node.serial else "graph"
+    if isinstance(step, DecideStep):
+        return "mark" if isinstance(step.decide, str) else "work"
+    return _KINDS.get(type(step), "mark")
