@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from perdure.core import events as e
+from perdure.core.reopening import is_there
 from perdure.core.state import State
 from perdure.core.working import GIVE_UP, HAPPENED, NOT_HAPPENED, answered
 from perdure.errors import PerdureError
@@ -23,6 +24,7 @@ Message = (
     | e.RunPaused
     | e.RunResumed
     | e.RunStopping
+    | e.RunReopened
     | e.StepStopping
     | e.AttemptEnded
     | e.AttemptLost
@@ -80,15 +82,17 @@ class TooManySignals(Refused):
 
 def accept(state: State, message: Message) -> None:
     """Raise `Refused` if the message cannot be a fact of this run now."""
-    if state.ended is not None:
+    if state.ended is not None and not isinstance(message, e.RunReopened):
         raise Over(f"the run {state.run} is over: {state.ended.status}")
+    if (state.started is None) is not isinstance(message, e.RunStarted):
+        raise Refused("the run has started already" if state.started else f"the run {state.run} has not started")
     match message:
         case e.AttemptEnded() | e.AttemptLost() | e.AttemptProgressed():
             _accept_report(state, message)
         case e.QuestionAnswered():
             _accept_answer(state, message)
         case e.StepStopping():
-            if message.step not in state.cells or state.cells[message.step].status != "active" or not message.step:
+            if not message.step or message.step not in state.cells or state.cells[message.step].status != "active":
                 raise NoStep(f"there is no live step {message.step!r}", "`perdure show` lists the steps")
         case e.SignalReceived():
             if len(state.signals.get(message.name, ())) >= MOST_SIGNALS:
@@ -99,16 +103,35 @@ def accept(state: State, message: Message) -> None:
 
 def _accept_about_run(state: State, message: Message) -> None:
     match message:
-        case e.RunPaused() if state.paused_at is not None:
-            raise Refused("the run is paused already")
+        case e.RunPaused() if state.paused_at is not None or state.stopping is not None:
+            raise Refused(f"the run is {'stopping' if state.stopping else 'paused'} already")
         case e.RunResumed() if state.paused_at is None:
             raise Refused("the run is not paused")
         case e.RunStopping() if state.stopping is not None:
             raise Refused("the run is stopping already")
-        case e.RunStarted() if state.started is not None:
-            raise Refused("the run has started already")
+        case e.RunReopened():
+            _accept_reopening(state, message)
         case _:
             pass
+
+
+def _accept_reopening(state: State, message: e.RunReopened) -> None:
+    if state.ended is None:
+        raise Refused("the run is not over")
+    if state.ended.status not in {"failed", "cancelled"}:
+        raise Refused(f"the run has {state.ended.status}: there is nothing to do again")
+    if message.step and not _is_known(state, message.step):
+        raise NoStep(f"no step {message.step!r} of this run is over", "`perdure show` lists the steps")
+
+
+def _is_known(state: State, step: str) -> bool:
+    return step in state.cells and state.cells[step].status == "over" and is_there(state.cells[step])
+
+
+def reopened(state: State, message: e.RunReopened) -> str:
+    """The step to go on with: the one that is named, or whose failure it was; empty: all that was cut off."""
+    cause = state.ended.cause if state.ended else ""
+    return message.step or (cause if _is_known(state, cause) else "")
 
 
 def _accept_report(state: State, message: e.AttemptEnded | e.AttemptLost | e.AttemptProgressed) -> None:
@@ -141,9 +164,11 @@ def _flaw(question: e.QuestionAsked, value: Any) -> str:
         return "" if known else f"answer one of {', '.join(question.choices)}"
     match question.answer:
         case "approval":
-            return "" if value in (True, False, "approved", "rejected") else "answer approved or rejected"
+            known = isinstance(value, bool) or value in ("approved", "rejected")
+            return "" if known else "answer approved or rejected"
         case "choice":
-            return "" if value in question.choices else f"answer one of {', '.join(question.choices)}"
+            known = isinstance(value, str) and value in question.choices
+            return "" if known else f"answer one of {', '.join(question.choices)}"
         case "text":
             return "" if isinstance(value, str) else "answer with a text"
         case _:

@@ -10,6 +10,9 @@ Repeat = Literal["safe", "keyed", "never"]
 """What may be done with an attempt of which nobody knows how it ended: `safe`, do it again; `keyed`, do it again under
 the same key, by which the other side knows it; `never`, ask a person."""
 
+DOUBTFUL: Final = frozenset({"timeout", "cancelled", "in_doubt"})
+"""Failures after which nobody knows whether the deed was done."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:

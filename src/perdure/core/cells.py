@@ -31,6 +31,7 @@ from perdure.plan.model.steps import (
 Status = Literal["idle", "active", "stopping", "over"]
 Kind = Literal["work", "serial", "graph", "map", "agent", "ask", "wait", "rollback", "mark"]
 """`work` has attempts; `mark` is over as soon as it is entered; the others are what their names say."""
+ScopeKind = Literal["run", "plan", "item", "agent", "grown"]
 LIVE: Final = frozenset({"active", "stopping"})
 
 # ------------------------------------------------------------------------------- bodies
@@ -135,7 +136,7 @@ class Work:
 
     def __init__(self) -> None:
         self.attempt = self.counted = 0
-        """`counted` leaves out the tries that were lost."""
+        """`counted` leaves out the tries that were lost or in doubt."""
         self.flying = self.stopping = self.lost = False
         self.outcome: AttemptEnded | None = None
         self.due: int | None = None
@@ -171,7 +172,7 @@ class Cell:
     """One step as it stands in the run."""
 
     __slots__ = (
-        "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "node", "open", "parent", "position",
+        "age", "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "node", "open", "parent", "position",
         "question", "result", "scope", "status", "strategy", "tree", "undo", "visit", "within",
     )  # fmt: skip
 
@@ -189,8 +190,8 @@ class Cell:
         self.status: Status = "idle"
         self.visit = self.laps = 0
         """Its visit in the run, and how many it had since the group around it was entered."""
-        self.at = 0
-        """When the visit began."""
+        self.at = self.age = 0
+        """When the visit began, and its place in the line of those that could begin an attempt."""
         self.due: int | None = None
         self.open = True
         """Whether a group may let its children begin."""
@@ -230,13 +231,11 @@ class Cell:
 
 
 class Scope:
-    """What some steps see of each other: those of a plan, of one item of a map, of one grown step."""
+    """What some steps see of each other: those of a plan, of one item of a map, of an agent, of one grown step."""
 
     __slots__ = ("cached", "holder", "item", "kind", "outer", "outline", "top")
 
-    def __init__(
-        self, kind: Literal["run", "plan", "item", "grown"], outline: Outline, top: Node, outer: "Scope | None" = None
-    ) -> None:
+    def __init__(self, kind: ScopeKind, outline: Outline, top: Node, outer: "Scope | None" = None) -> None:
         self.kind: Final = kind
         self.outline = outline
         self.top = top
@@ -248,17 +247,18 @@ class Scope:
 
     def find(self, id_: str) -> Cell | None:
         """A step by its id, if it was entered or passed by."""
+        if self.kind == "agent":
+            return self._grown(id_)
         node = self.outline.index.by_id.get(id_)
         if node is not None:
             return self._descend(node)
-        return self.outer.grown(id_) if self.kind == "grown" and self.outer else None
+        return self.outer.find(id_) if self.kind == "grown" and self.outer else None
 
-    def grown(self, id_: str) -> Cell | None:
+    def _grown(self, id_: str) -> Cell | None:
         """A grown step by its number, as in `s3`."""
-        number = id_[1:]
-        if self.holder is None or not isinstance(self.holder.body, Grown) or not number.isdecimal():
-            return None
-        return self.holder.body.children.get(int(number) - 1)
+        body = self.holder.body if self.holder else None
+        position = position_of(id_)
+        return body.children.get(position) if isinstance(body, Grown) and position is not None else None
 
     def _descend(self, node: Node) -> Cell | None:
         way: list[int] = []
@@ -267,11 +267,19 @@ class Scope:
                 return None
             way.append(node.position)
             node = node.parent
+            if node is not self.top and node.is_scope:
+                return None  # what is inside is seen by nobody outside
         cell = self.holder
         for position in reversed(way):
             body = cell.body if cell else None
             cell = body.children.get(position) if isinstance(body, Body) else None
         return cell
+
+
+def position_of(id_: str) -> int | None:
+    """The place of a grown step by its id: that of `s3` is 2."""
+    number = id_[1:]
+    return int(number) - 1 if id_[:1] == "s" and number.isascii() and number.isdecimal() and number[0] != "0" else None
 
 
 @dataclass(slots=True)
@@ -285,7 +293,11 @@ class Effect:
     number: int
     attempts: int = 0
     flying: bool = False
+    stopping: bool = False
     due: int | None = None
+    """When the next try may begin."""
+    until: int | None = None
+    """When the try under way is too late."""
     over: bool = False
     """Whether nothing more is tried."""
     failure: Failure | None = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.cells import Cell
+from perdure.core.cells import Body, Cell
 from perdure.core.evolve import evolve
 from perdure.core.state import State
 from perdure.core.values import Value, keep
@@ -33,8 +33,8 @@ class Deciding:
 
     def __init__(self, state: State, moment: Moment) -> None:
         self.state = state
-        self.at = moment.at
-        self.now = state.clock(moment.at)
+        self.at = max(moment.at, state.at)
+        self.now = state.clock(self.at)
         """The run's own time."""
         self.slots = moment.slots
         self.tools = dict(moment.tools)
@@ -51,6 +51,12 @@ class Deciding:
         """Look at a step before the turn is over."""
         if cell is not None:
             self.agenda[cell] = None
+
+    def look_within(self, cell: Cell) -> None:
+        """Look at a step and all that is live inside it, as far as it may go on."""
+        self.look_at(cell)
+        for child in list(cell.body.live.values()) if isinstance(cell.body, Body) and cell.open else ():
+            self.look_within(child)
 
     def keep(self, value: Any) -> Value:
         """A value as facts hold it."""

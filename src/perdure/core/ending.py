@@ -1,6 +1,6 @@
 """How visits end: where an exit leads, and what a group hands on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -13,8 +13,8 @@ from perdure.core.values import Value
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import Criterion
-from perdure.plan.model.steps import AnyStep, Grouping, SubplanStep, Working
+from perdure.plan.model.parts import Recovery
+from perdure.plan.model.steps import Grouping, SubplanStep, Working
 
 # ------------------------------------------------------------------------------- where it leads
 
@@ -43,9 +43,13 @@ class Ending:
         return cls(leaving.exit, leaving.output, leaving.failure, leaving.cause, leaving.to)
 
 
+NOT_JUDGED: Final = frozenset({"failure", "rejected", "expired"})
+"""Words that say themselves that the result is not good; criteria are not asked."""
+
+
 def leads_to(cell: Cell, exit_: str, failure: Failure | None) -> tuple[str, bool]:
     """The target of an exit, and whether the plan goes on in spite of a failure."""
-    if cell.parent is None or cell.parent.kind == "map":
+    if is_item(cell):
         return ("next" if exit_ != "failure" else "recover"), False
     target = cell.scope.outline.target(cell.node, exit_)
     if target == "recover" and failure is not None and _goes_on(cell, failure.kind):
@@ -54,15 +58,25 @@ def leads_to(cell: Cell, exit_: str, failure: Failure | None) -> tuple[str, bool
 
 
 def _goes_on(cell: Cell, kind: str) -> bool:
-    """Whether the nearest table that knows the kind of failure says `continue`, and nothing that comes before it."""
-    tables = [each.step.recovery for each in (cell, *cell.around) if isinstance(each.step, Working)]
-    tables.append(cell.scope.outline.plan.recovery)
-    for table in tables:
+    """Whether the nearest table that knows the kind of failure says `continue`, and not `fail` before it."""
+    for table in _tables(cell):
         named = cast("Mapping[str, tuple[str, ...]]", table)
         rungs = named.get(kind, named.get("other"))
         if rungs is not None:
-            return "continue" in rungs
+            return next((rung for rung in rungs if rung in {"continue", "fail"}), "fail") == "continue"
     return False
+
+
+def _tables(cell: Cell) -> Iterator[Recovery]:
+    """The recovery tables that hold for a step, its own first; a plan's come before those of whoever called it."""
+    if isinstance(cell.step, Working):
+        yield cell.step.recovery
+    for group in cell.around:
+        plan = group.scope.outline.plan if group.parent is None else plan_in(group)
+        if plan is not None:
+            yield plan.recovery
+        if isinstance(group.step, Working):
+            yield group.step.recovery
 
 
 def end(turn: Deciding, cell: Cell, how: Ending) -> None:
@@ -79,7 +93,7 @@ def end(turn: Deciding, cell: Cell, how: Ending) -> None:
 def _undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dict[str, Any] | None:
     """The call that would take the effect back, with its arguments as they are now."""
     step = cell.step
-    if not isinstance(step, Working) or step.undo is None or exit_ in {"failure", "cancelled"}:
+    if not isinstance(step, Working) or step.undo is None or is_item(cell) or not _was_done(cell, exit_):
         return None
     if output is None and isinstance(cell.body, Work) and cell.body.outcome is not None:
         output = cell.body.outcome.output
@@ -88,6 +102,14 @@ def _undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> di
         return as_data(filled_call(turn.state, cell.scope, step.undo, output=given, exit=exit_))
     except ExpressionError as error:
         return {"error": error.message}
+
+
+def _was_done(cell: Cell, exit_: str) -> bool:
+    """Whether there is something to take back: also what was done, but not well enough."""
+    if exit_ not in {"failure", "cancelled", "left"}:
+        return True
+    outcome = cell.body.outcome if isinstance(cell.body, Work) else None
+    return outcome is not None and outcome.failure is None
 
 
 def fail(turn: Deciding, cell: Cell, kind: str, message: str) -> None:
@@ -102,14 +124,15 @@ def end_group(turn: Deciding, cell: Cell, how: Ending) -> None:
     """Record that a group is over; after success, its own say and its criteria decide."""
     if cell.parent is None:
         end_run(turn, cell, how)
-        return
-    if how.exit != "success" or how.to or how.output is not None:
+    elif how.exit != "success" or how.to or how.output is not None or is_item(cell):
         end(turn, cell, how)
-        return
-    try:
+    else:
         _end_well(turn, cell)
-    except (ExpressionError, ValueError) as error:
-        fail(turn, cell, "invalid", told(error))
+
+
+def is_item(cell: Cell) -> bool:
+    """Whether a cell stands for one item of a map; its step is the map's."""
+    return cell.parent is not None and cell.parent.kind == "map"
 
 
 def told(error: Exception) -> str:
@@ -118,30 +141,33 @@ def told(error: Exception) -> str:
 
 
 def _end_well(turn: Deciding, cell: Cell) -> None:
-    step = cell.step
-    if isinstance(cell.parent, Cell) and cell.parent.kind == "map":
-        end(turn, cell, Ending())
-        return
-    plan = _plan_of(cell)
-    exit_source = plan.exit if plan else step.exit if isinstance(step, Grouping) else None
-    exit_ = "success" if exit_source is None else evaluate_within(turn.state, cell, exit_source)
-    if not isinstance(exit_, str) or exit_ not in _words(step):
-        fail(turn, cell, "invalid", f"{exit_!r} is not among the words it may end with: {', '.join(_words(step))}")
-        return
-    output = turn.keep(filled(turn.state, cell.within, plan.output)) if plan and plan.output is not None else None
-    unmet = unmet_of(turn, cell, output)
-    end(turn, cell, Ending(exit_, output) if unmet is None else Ending("failure", failure=unmet))
+    plan = plan_in(cell)
+    source = plan.exit if plan else cell.step.exit if isinstance(cell.step, Grouping) else None
+    try:
+        exit_ = "success" if source is None else evaluate_within(turn.state, cell, source)
+        output = None if plan is None or plan.output is None else filled(turn.state, cell.within, plan.output)
+        how = concluded(turn, cell, exit_, None if output is None else turn.keep(output))
+    except (ExpressionError, ValueError) as error:
+        how = Ending.failed("invalid", told(error))
+    end(turn, cell, how)
 
 
-def _plan_of(cell: Cell) -> Plan | None:
+def concluded(turn: Deciding, cell: Cell, exit_: Any, output: Value | None = None) -> Ending:
+    """The end of a visit that chose its word: it must be a declared one, and the result what was asked for."""
+    words = ("success", *(cell.step.verdicts if isinstance(cell.step, Working) else ()), "failure")
+    if not isinstance(exit_, str) or exit_ not in words:
+        raise ValueError(f"{exit_!r} is not among the words it may end with: {', '.join(words)}")
+    own = Failure("logic", "it says so itself") if exit_ == "failure" else None
+    failure = own or unmet_of(turn, cell, exit_, output)
+    return Ending("failure" if failure else exit_, output, failure)
+
+
+def plan_in(cell: Cell) -> Plan | None:
+    """The plan that a sub-plan holds, written in place or called by name."""
     step = cell.step
     if not isinstance(step, SubplanStep):
         return None
     return step.plan if isinstance(step.plan, Plan) else cell.within.outline.plan
-
-
-def _words(step: AnyStep | None) -> tuple[str, ...]:
-    return ("success", *(step.verdicts if isinstance(step, Working) else ()), "failure")
 
 
 _STATUSES: Final = {"success": "succeeded", "cancelled": "cancelled", "rolled_back": "rolled_back"}
@@ -151,8 +177,6 @@ def end_run(turn: Deciding, root: Cell, how: Ending) -> None:
     """Record that the run is over."""
     if how.exit == "success":
         how = _own_say(turn, root)
-    for question in tuple(turn.state.questions):
-        turn.record(e.QuestionClosed(question=question))
     status = _STATUSES.get(how.exit, "failed")
     turn.record(e.RunEnded(status=status, output=how.output, failure=how.failure, cause=how.cause))
 
@@ -172,29 +196,29 @@ def _own_say(turn: Deciding, root: Cell) -> Ending:
 # ------------------------------------------------------------------------------- criteria
 
 
-def unmet_of(turn: Deciding, cell: Cell, output: Value | None) -> Failure | None:
-    """What a result does not fulfil. Without an output, it is what follows from the body."""
+def unmet_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> Failure | None:
+    """What a good result does not fulfil. Without an output, it is what follows from the body."""
     step = cell.step
-    if not isinstance(step, Working) or not (step.accept or step.ensures):
+    if not isinstance(step, Working) or not (step.accept or step.ensures) or exit_ in {*step.verdicts, *NOT_JUDGED}:
         return None
     value = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
-    within = isinstance(cell.body, Body)
-    ask = evaluate_within if within else evaluate
+    try:
+        reason = next(_reasons(turn, cell, step, {"output": value, "exit": exit_}), None)
+    except ExpressionError as error:
+        return Failure("invalid", error.message)
+    return Failure("unmet", reason) if reason else None
+
+
+def _reasons(turn: Deciding, cell: Cell, step: Working, seen: Mapping[str, Any]) -> Iterator[str]:
+    ask = evaluate_within if isinstance(cell.body, Body) else evaluate
     for source in step.ensures:
-        if ask(turn.state, cell, source, output=value, exit="success") is not True:
-            return Failure("unmet", f"it does not ensure: {source}")
+        if ask(turn.state, cell, source, **seen) is not True:
+            yield f"it does not ensure: {source}"
     for criterion in step.accept:
-        if reason := _unfulfilled(turn, cell, criterion, value, ask):
-            return Failure("unmet", reason)
-    return None
-
-
-def _unfulfilled(turn: Deciding, cell: Cell, criterion: Criterion, value: Any, ask: Any) -> str:
-    named = criterion.title or criterion.expr or "its schema"
-    if criterion.expr is not None:
-        holds = ask(turn.state, cell, criterion.expr, output=value, exit="success") is True
-        return "" if holds else f"not met: {named}"
-    if criterion.schema_ is not None:
-        found = flaws(value, criterion.schema_)
-        return f"not met: {named}: {'; '.join(found)}" if found else ""
-    return f"not met: {named}: judging by a tool or an agent is not possible yet"
+        if criterion.expr is not None:
+            if ask(turn.state, cell, criterion.expr, **seen) is not True:
+                yield f"not met: {criterion.title or criterion.expr}"
+        elif criterion.schema_ is None:
+            yield f"not met: {criterion.title or 'a judgement'}: judging by a tool or an agent is not possible yet"
+        elif found := flaws(seen["output"], criterion.schema_):
+            yield f"not met: {criterion.title or 'its schema'}: {'; '.join(found)}"

@@ -1,7 +1,8 @@
 """How a step is entered, or passed by: its condition, its visits, the time it has."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
@@ -9,10 +10,14 @@ from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
 from perdure.core.ending import leads_to, told
 from perdure.core.seeing import evaluate, filled
+from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import seconds_of
-from perdure.plan.model.steps import AgentStep, AskStep, GroupStep, Leading, MapStep, SubplanStep, WaitStep
+from perdure.plan.model.steps import AgentStep, AskStep, GroupStep, Leading, MapStep, SubplanStep, WaitStep, Working
+
+DEEPEST: Final = 200
+"""Groups within groups, where plans call plans and agents grow agents."""
 
 
 def enter(turn: Deciding, parent: Cell, position: int) -> None:
@@ -27,6 +32,8 @@ def enter(turn: Deciding, parent: Cell, position: int) -> None:
             pass_by(turn, cell, "skipped")
         elif isinstance(step, Leading) and step.max_visits is not None and cell.laps >= step.max_visits:
             pass_by(turn, cell, "exhausted", Failure("stalled", f"it had its {step.max_visits} visits"))
+        elif broken := _broken_requirement(turn, cell):
+            pass_by(turn, cell, "failure", Failure("unmet", f"it requires: {broken}"))
         else:
             _record_entry(turn, cell, _terms(turn, cell))
     except (ExpressionError, ValueError) as error:
@@ -35,9 +42,16 @@ def enter(turn: Deciding, parent: Cell, position: int) -> None:
 
 def _holds(turn: Deciding, cell: Cell, source: str) -> bool:
     value = evaluate(turn.state, cell, source)
-    if value not in (True, False):
-        raise ValueError(f"`when` gives {value!r}, which is neither true nor false")
-    return value is True
+    if not isinstance(value, bool):
+        raise ValueError(f"`when` gives {value!r}, which is neither true nor false")  # noqa: TRY004  the plan's, not ours
+    return value
+
+
+def _broken_requirement(turn: Deciding, cell: Cell) -> str:
+    for source in cell.step.requires if isinstance(cell.step, Working) else ():
+        if evaluate(turn.state, cell, source) is not True:
+            return source
+    return ""
 
 
 def pass_by(turn: Deciding, cell: Cell, exit_: str, failure: Failure | None = None) -> None:
@@ -66,9 +80,9 @@ def _terms(turn: Deciding, cell: Cell) -> dict[str, Any]:
         case GroupStep() | MapStep() as step if step.timeout is not None:
             return {"due": turn.now + _milliseconds(step.timeout)}
         case SubplanStep() as step:
-            return _plan_terms(turn, step)
+            return _plan_terms(turn, cell, step)
         case AgentStep() as step:
-            return _agent_terms(turn, step)
+            return _agent_terms(turn, cell, step)
         case _:
             return {}
 
@@ -105,25 +119,40 @@ def _moment(value: Any) -> int:
     return int(moment.timestamp() * 1000)
 
 
-def _plan_terms(turn: Deciding, step: SubplanStep) -> dict[str, Any]:
+def _plan_terms(turn: Deciding, cell: Cell, step: SubplanStep) -> dict[str, Any]:
     terms: dict[str, Any] = {}
     inner = step.plan if isinstance(step.plan, Plan) else None
     if inner is None:
         digest = turn.state.rules.plans.get(str(step.plan))
         if digest is None:
             raise ValueError(f"there is no plan named {step.plan!r}")
+        _refuse_depth(cell)
         terms["plan"] = digest
         inner = turn.state.rules.outline(digest).plan
+    _refuse_inputs(inner, filled(turn.state, cell.scope, step.with_))
     timeouts = [each for each in (step.timeout, inner.timeout) if each is not None]
     if timeouts:
         terms["due"] = turn.now + _milliseconds(min(timeouts))
     return terms
 
 
-def _agent_terms(turn: Deciding, step: AgentStep) -> dict[str, Any]:
+def _refuse_inputs(plan: Plan, given: Mapping[str, Any]) -> None:
+    required = [name for name, schema in plan.inputs.items() if "default" not in schema]
+    found = flaws(given, {"type": "object", "properties": plan.inputs, "required": required})
+    if found:
+        raise ValueError(f"the inputs of the sub-plan do not fit: {'; '.join(found)}")
+
+
+def _refuse_depth(cell: Cell) -> None:
+    if sum(1 for _ in cell.around) > DEEPEST:
+        raise ValueError(f"there are more than {DEEPEST} groups around it; does it call itself without an end?")
+
+
+def _agent_terms(turn: Deciding, cell: Cell, step: AgentStep) -> dict[str, Any]:
     strategies = turn.state.rules.strategies
     name = step.strategy if step.strategy in strategies else f"agent:{step.agent}"
     if name not in strategies:
         return {}
+    _refuse_depth(cell)
     due = {} if step.timeout is None else {"due": turn.now + _milliseconds(step.timeout)}
     return {"strategy": name, **due}

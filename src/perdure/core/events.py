@@ -4,12 +4,14 @@ An event says what was decided or what happened, never how to decide. Defaults a
 costs few bytes.
 """
 
+import json
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import PydanticSerializationError
 
 from perdure.core.calls import Failure
-from perdure.core.values import Value
+from perdure.core.values import Value, to_json
 
 VERSION: Final = 1
 """The version of this vocabulary. A journal says which one it was written in."""
@@ -308,8 +310,11 @@ EVENTS: Final[dict[str, type[Event]]] = {
 
 
 def encode(event: Event) -> bytes:
-    """An event as it is stored."""
-    return event.__pydantic_serializer__.to_json(event, exclude_defaults=True)
+    """An event as it is stored. Half of a Unicode pair, which a tool may well say, is written as an escape."""
+    try:
+        return event.__pydantic_serializer__.to_json(event, exclude_defaults=True)
+    except PydanticSerializationError:
+        return to_json(event.__pydantic_serializer__.to_python(event, mode="json", exclude_defaults=True))
 
 
 def decode(type_: str, body: bytes) -> Event:
@@ -317,4 +322,9 @@ def decode(type_: str, body: bytes) -> Event:
     known = EVENTS.get(type_)
     if known is None:
         raise ValueError(f"the event {type_!r} is unknown to this release")
-    return known.__pydantic_validator__.validate_json(body)
+    try:
+        return known.__pydantic_validator__.validate_json(body)
+    except ValueError:
+        if rb"\ud" not in body:
+            raise
+    return known.__pydantic_validator__.validate_python(json.loads(body))

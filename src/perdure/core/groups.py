@@ -5,17 +5,18 @@ from typing import Any
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
-from perdure.core.cells import Body, Cell, Graph, Grown, Serial
+from perdure.core.cells import Body, Cell, Graph, Serial
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end_group
+from perdure.core.ending import Ending, end_group, is_item, plan_in
 from perdure.core.entering import enter, pass_by
+from perdure.core.learning import node_at
 from perdure.core.seeing import items_of
 from perdure.core.undoing import region_of, undo_next
 from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Join, Quorum, Tolerate
-from perdure.plan.model.steps import GroupStep, MapStep, SubplanStep
+from perdure.plan.model.steps import AgentStep, Grouping
 from perdure.plan.raw import is_list
 
 # ------------------------------------------------------------------------------- one after another
@@ -30,6 +31,8 @@ def settle_serial(turn: Deciding, cell: Cell) -> None:
     here = body.children.get(body.cursor)
     if here is None:
         _enter_at(turn, cell, 0)
+    elif here.status == "idle":
+        enter(turn, cell, here.position)
     elif here.result is not None:
         _follow(turn, cell, here, here.result.to)
 
@@ -59,7 +62,14 @@ def _jump(turn: Deciding, cell: Cell, to: str) -> None:
     if node is not None and node.parent is cell.tree:
         enter(turn, cell, node.position)
     else:
-        end_group(turn, cell, Ending("left", to=to))
+        end_group(turn, cell, _leaving(cell, to))
+
+
+def _leaving(cell: Cell, to: str) -> Ending:
+    """The end of a group that a jump leads out of. Out of a scope no jump leads."""
+    if cell.within is cell.scope and cell.parent is not None:
+        return Ending("left", to=to)
+    return Ending.failed("invalid", f"there is no step {to!r} to go to")
 
 
 def blaming(cell: Cell) -> Ending:
@@ -82,22 +92,17 @@ def settle_graph(turn: Deciding, cell: Cell) -> None:
         return
     if _was_told_to_end(turn, cell, body) or _is_joined(turn, cell, body):
         return
-    _let_in(turn, cell, body)
+    let_in(turn, cell, body)
 
 
 def _was_told_to_end(turn: Deciding, cell: Cell, body: Graph) -> bool:
     fresh, body.fresh = body.fresh, []
     for child in fresh:
         to = child.result.to if child.result else "next"
-        if to == "done":
-            stop_group(turn, cell, Ending())
-        elif to == "fail":
-            stop_group(turn, cell, blaming(child))
-        elif to not in {"next", "recover"}:
-            stop_group(turn, cell, Ending("left", to=to))
-        else:
-            continue
-        return True
+        if to not in {"next", "recover"}:
+            how = Ending() if to == "done" else blaming(child) if to == "fail" else _leaving(cell, to)
+            stop_group(turn, cell, how)
+            return True
     return False
 
 
@@ -116,11 +121,14 @@ def _is_joined(turn: Deciding, cell: Cell, body: Graph) -> bool:
 
 def _join_of(cell: Cell) -> Join:
     step = cell.step
-    if cell.parent is not None and cell.parent.kind == "map":
+    if is_item(cell):
         return "all"
-    if isinstance(step, SubplanStep):
-        return step.plan.join if isinstance(step.plan, Plan) else cell.within.outline.plan.join
-    return step.join if isinstance(step, (GroupStep, MapStep)) else cell.within.outline.plan.join
+    return step.join if isinstance(step, Grouping) else _plan_of(cell).join
+
+
+def _plan_of(cell: Cell) -> Plan:
+    """The plan whose steps these are: that of the run, or that of a sub-plan."""
+    return plan_in(cell) or cell.within.outline.plan
 
 
 def _verdict(join: Join, body: Graph) -> str:
@@ -139,13 +147,14 @@ def _verdict(join: Join, body: Graph) -> str:
             return "good" if is_over else "wait"
 
 
-def _let_in(turn: Deciding, cell: Cell, body: Graph) -> None:
+def let_in(turn: Deciding, cell: Cell, body: Graph) -> None:
+    """Enter those whose needs are over, as far as the limit allows."""
     most = _limit_of(cell)
     while body.ready and (most is None or len(body.live) < most):
         _, position = heappop(body.ready)
-        if position in body.children:
+        if position in body.children and body.children[position].status != "idle":
             continue  # it was let in before the run was loaded
-        if falls_away(cell, body, position):
+        if _falls_away(cell, body, position):
             pass_by(turn, turn.state.child(cell, position), "skipped")
         else:
             enter(turn, cell, position)
@@ -153,24 +162,20 @@ def _let_in(turn: Deciding, cell: Cell, body: Graph) -> None:
 
 def _limit_of(cell: Cell) -> int | None:
     step = cell.step
-    if cell.parent is not None and cell.parent.kind == "map":
+    if is_item(cell) or cell.kind == "agent":
         return None
-    if isinstance(step, SubplanStep):
-        return step.plan.limit if isinstance(step.plan, Plan) else cell.within.outline.plan.limit
-    if step is None:
-        return cell.within.outline.plan.limit
-    return step.limit if isinstance(step, (GroupStep, MapStep)) else None
+    return step.limit if isinstance(step, Grouping) else _plan_of(cell).limit
 
 
-def falls_away(cell: Cell, body: Graph, position: int) -> bool:
+def _falls_away(cell: Cell, body: Graph, position: int) -> bool:
     """Whether one of its needs did not work, or all of them were skipped."""
     if body.unmet.get(position):
         return True
     skipped = body.skipped.get(position, 0)
     if not skipped:
         return False
-    node = body.added[position][0] if isinstance(body, Grown) else cell.tree.children[position]
-    return node.step is not None and skipped == len(dict.fromkeys(node.step.needs))
+    step = node_at(cell, body, position).step
+    return step is not None and skipped == len(dict.fromkeys(step.needs))
 
 
 def _map(turn: Deciding, cell: Cell) -> bool:
@@ -197,7 +202,7 @@ def stop_group(turn: Deciding, cell: Cell, how: Ending, *, losers: bool = False)
     if not live:
         end_group(turn, cell, how)
         return
-    undo = tuple(each.key for each in live) if losers and _undoes_losers(cell) else ()
+    undo = tuple(each.key for each in live) if losers and undoes_losers(cell) else ()
     turn.record(
         e.StepStopping(
             step=cell.key, visit=cell.visit, exit=how.exit, to=how.to, output=how.output, failure=how.failure,
@@ -207,11 +212,11 @@ def stop_group(turn: Deciding, cell: Cell, how: Ending, *, losers: bool = False)
     turn.look_at(cell)
 
 
-def _undoes_losers(cell: Cell) -> bool:
+def undoes_losers(cell: Cell) -> bool:
+    """Whether what unwanted steps did is taken back."""
     step = cell.step
-    plan = cell.within.outline.plan if step is None else step.plan if isinstance(step, SubplanStep) else None
-    holder = plan if isinstance(plan, Plan) else step
-    return getattr(holder, "losers", "undo") == "undo"
+    holder = step if isinstance(step, (Grouping, AgentStep)) else _plan_of(cell)
+    return holder.losers == "undo"
 
 
 def settle_stopping(turn: Deciding, cell: Cell) -> None:
@@ -224,5 +229,5 @@ def settle_stopping(turn: Deciding, cell: Cell) -> None:
             turn.look_at(child)
     if live or not undo_next(turn, region_of(turn.state, cell)):
         return
-    if cell.leaving is not None:
-        end_group(turn, cell, Ending.of(cell.leaving))
+    assert cell.leaving is not None  # noqa: S101  said when it began to stop
+    end_group(turn, cell, Ending.of(cell.leaving))

@@ -5,24 +5,30 @@ clock, no journal, no other part of the tree. What it says is journalled, so it 
 core names the children: the n-th is `s<n>` to its siblings, and `<group>/<visit>.<n>` in the journal.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop
 from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
-from perdure.core.cells import Cell, Grown
+from perdure.core.cells import Cell, Grown, position_of
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end, fail
-from perdure.core.entering import enter, pass_by
-from perdure.core.groups import falls_away, stop_group
+from perdure.core.ending import Ending, concluded, end, fail, told
+from perdure.core.entering import pass_by
+from perdure.core.groups import let_in, stop_group, undoes_losers
 from perdure.core.seeing import filled_once, inputs_of, output_of
+from perdure.core.values import to_json
+from perdure.plan.checks.order import check_order
 from perdure.plan.expr import ExpressionError
+from perdure.plan.flow import SerialFlow
+from perdure.plan.index import Index
 from perdure.plan.model.document import Plan
 
 MOST_ADDED: Final = 256
 """The most steps that one move may add."""
+STEP_DEPTH: Final = 3
+"""Deeper than the fields of the grown step itself, whose needs are not those of a plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class Child:
     @property
     def exit(self) -> str:
         """How it ended; empty while it has not."""
-        return self._cell.result.exit if self._cell.result else ""
+        return self._cell.result.exit if self._cell.result and self._cell.status == "over" else ""
 
     @property
     def failure(self) -> Failure | None:
@@ -131,7 +137,8 @@ class View:
 
     def child(self, id_: str) -> Child | None:
         """A child by its name."""
-        cell = self._body.children.get(int(id_[1:]) - 1)
+        position = position_of(id_)
+        cell = None if position is None else self._body.children.get(position)
         return Child(self._turn, cell) if cell else None
 
 
@@ -147,8 +154,8 @@ def settle_agent(turn: Deciding, cell: Cell) -> None:
     body.fresh = []
     if (not body.moves or body.news) and not _ask(turn, cell, body):
         return
-    _let_in(turn, cell, body)
-    if body.over == body.total and not body.news and not body.ready and body.moves:
+    let_in(turn, cell, body)
+    if body.over == body.total and not body.news:
         fail(turn, cell, "stalled", "the strategy has nothing at work and wants nothing more")
 
 
@@ -158,7 +165,12 @@ def _ask(turn: Deciding, cell: Cell, body: Grown) -> bool:
     if strategy is None:
         stop_group(turn, cell, Ending.failed("unavailable", f"there is no strategy {cell.strategy!r} any more"))
         return False
-    match strategy(View(turn, cell, body)):
+    try:
+        wish = strategy(View(turn, cell, body))
+    except Exception as error:  # noqa: BLE001  a strategy is a stranger's code: it fails its agent, not the run's turn
+        stop_group(turn, cell, Ending.failed(*_told(error)))
+        return False
+    match wish:
         case Finish() as finish:
             _finish(turn, cell, body, finish)
             return False
@@ -170,65 +182,87 @@ def _ask(turn: Deciding, cell: Cell, body: Grown) -> bool:
             return True
 
 
+def _told(error: Exception) -> tuple[str, str]:
+    if isinstance(error, ExpressionError):
+        return "invalid", error.message
+    return "unknown", f"the strategy broke: {type(error).__name__}: {error}"
+
+
 def _move(turn: Deciding, cell: Cell, body: Grown, move: Move) -> bool:
     try:
-        added = _named(body, move.add)
+        add, tags, memo = json.loads(to_json([list(move.add), dict(move.tags), move.memo]))
+        added = _named(body, add)
     except ValueError as error:
         stop_group(turn, cell, Ending.failed("invalid", f"the strategy wants what cannot be: {error}"))
         return False
-    turn.record(e.StepsGrown(step=cell.key, visit=cell.visit, add=added, tags=dict(move.tags), memo=move.memo))
+    turn.record(e.StepsGrown(step=cell.key, visit=cell.visit, add=added, tags=tags, memo=memo))
     for id_ in move.stop:
-        child = body.children.get(int(id_[1:]) - 1)
-        if child is not None and child.status == "active":
-            turn.record(e.StepStopping(step=child.key, visit=child.visit, undo=(child.key,)))
-            turn.look_at(child)
+        _stop(turn, cell, body, position_of(id_))
     return True
 
 
-def _named(body: Grown, steps: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+def _stop(turn: Deciding, cell: Cell, body: Grown, position: int | None) -> None:
+    """End a child that is at work; one that has not begun never will."""
+    if position is None or position >= len(body.added):
+        return
+    child = turn.state.child(cell, position)
+    if child.status == "idle":
+        pass_by(turn, child, "cancelled", Failure("cancelled", "the strategy dropped it"))
+    elif child.status == "active":
+        undo = (child.key,) if undoes_losers(cell) else ()
+        failure = Failure("cancelled", "the strategy stopped it")
+        turn.record(e.StepStopping(step=child.key, visit=child.visit, failure=failure, undo=undo))
+        turn.look_at(child)
+
+
+def _named(body: Grown, steps: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     if len(steps) > MOST_ADDED:
         raise ValueError(f"{len(steps)} steps in one move; at most {MOST_ADDED} can be added")
     added = tuple({**step, "id": f"s{n}"} for n, step in enumerate(steps, len(body.added) + 1))
     for number, step in enumerate(added, len(body.added) + 1):
-        Plan.model_validate({"steps": [step]})
-        for need in step.get("needs", ()):
-            if not (need[1:].isdecimal() and 0 < int(need[1:]) < number):
-                raise ValueError(f"{step['id']} needs {need!r}, which does not come before it")
+        _refuse(step, Plan.model_validate({"steps": [step]}), number)
     return added
+
+
+def _refuse(step: Mapping[str, Any], plan: Plan, number: int) -> None:
+    """Refuse a step whose needs do not come before it, or inside which the order is not what a plan's may be."""
+    for need in plan.steps[0].needs:
+        position = position_of(need)
+        if position is None or position >= number - 1:
+            raise ValueError(f"{step['id']} needs {need!r}, which does not come before it")
+    index = Index(plan)
+    problems = check_order(index, SerialFlow(index)) if index.root.children[0].children else ()
+    for problem in problems:
+        if len(problem.path) > STEP_DEPTH:
+            raise ValueError(f"{step['id']}: {problem.message}")
 
 
 def _finish(turn: Deciding, cell: Cell, body: Grown, finish: Finish) -> None:
     """End the group; first stop what is still at work, and undo what does not stand."""
+    how = _ending(turn, cell, finish)
+    dropped = _dropped(cell, body, finish.keep)
+    if body.live or dropped:
+        about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "exit": how.exit, "output": how.output}
+        turn.record(e.StepStopping(**about, failure=how.failure, undo=dropped))
+        turn.look_at(cell)
+    else:
+        end(turn, cell, how)
+
+
+def _ending(turn: Deciding, cell: Cell, finish: Finish) -> Ending:
     try:
         output = turn.keep(filled_once(turn.state, cell.within, finish.output))
+        if finish.exit == "failure":
+            return Ending("failure", output, finish.failure or Failure("logic", "the strategy says so"))
+        return concluded(turn, cell, finish.exit, output)
     except (ExpressionError, ValueError) as error:
-        stop_group(turn, cell, Ending.failed("invalid", f"what the strategy finished with: {error}"))
-        return
-    dropped = _dropped(body, finish.keep)
-    if not body.live and not dropped:
-        end(turn, cell, Ending(finish.exit, output, finish.failure))
-        return
-    turn.record(
-        e.StepStopping(
-            step=cell.key, visit=cell.visit, exit=finish.exit, output=output, failure=finish.failure, undo=dropped
-        )
-    )
-    turn.look_at(cell)
+        return Ending.failed("invalid", f"what the strategy finished with: {told(error)}")
 
 
-def _dropped(body: Grown, keep: Sequence[str] | None) -> tuple[str, ...]:
+def _dropped(cell: Cell, body: Grown, keep: Sequence[str] | None) -> tuple[str, ...]:
     """Children whose effects do not stand."""
+    if not undoes_losers(cell):
+        return ()
     if keep is None:
         return tuple(child.key for child in body.live.values())
     return tuple(child.key for number, child in body.children.items() if f"s{number + 1}" not in keep)
-
-
-def _let_in(turn: Deciding, cell: Cell, body: Grown) -> None:
-    while body.ready:
-        _, position = heappop(body.ready)
-        if position in body.children:
-            continue  # it was let in before the run was loaded
-        if falls_away(cell, body, position):
-            pass_by(turn, turn.state.child(cell, position), "skipped")
-        else:
-            enter(turn, cell, position)

@@ -5,7 +5,7 @@ from typing import Any
 
 from perdure.core.calls import Call
 from perdure.core.cells import Cell, Graph, Scope, Serial
-from perdure.core.evolve import verdict_of
+from perdure.core.learning import verdict_of
 from perdure.core.outline import Form
 from perdure.core.state import State
 from perdure.plan.expr import Reference, fill, parse
@@ -137,7 +137,7 @@ def _inputs_of(state: State, scope: Scope) -> Any:
         return with_defaults(plan, filled(state, scope.holder.scope, step.with_))
     if scope.kind == "item" and isinstance(step, MapStep) and step.with_ is not None:
         return filled(state, scope.outer, step.with_)
-    if scope.kind == "grown" and isinstance(step, AgentStep) and scope.holder.kind == "agent":
+    if scope.kind == "agent" and isinstance(step, AgentStep):
         return {"task": filled(state, scope.outer, step.task), **filled(state, scope.outer, step.with_)}
     return inputs_of(state, scope.outer)
 

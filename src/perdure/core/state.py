@@ -32,6 +32,8 @@ class Rules:
     """Digests of plans by name."""
 
 
+Entry = tuple[int, int, str, int]
+"""Somebody in a line: by priority, by age; the step's key and its visit."""
 Timer = tuple[int, int, str, int, str]
 """When, a number that makes it unique, the step's key, its visit, and what is due."""
 
@@ -57,7 +59,7 @@ class State:
         self.visits: dict[str, int] = {}
         self.flying: dict[str, Cell] = {}
         """Steps with an attempt under way."""
-        self.hungry: dict[str, list[tuple[int, int, str, int]]] = {}
+        self.hungry: dict[str, list[Entry]] = {}
         """Steps that could begin an attempt, by what they call: heaps by priority, then by age."""
         self.eager: set[str] = set()
         """The keys of those that could begin, whether they wait for room or for a lock."""
@@ -71,17 +73,18 @@ class State:
         self.answers: dict[str, Value] = {}
         self.signals: dict[str, deque[Value]] = {}
         self.taken: dict[str, Value] = {}
-        """What a step has just taken."""
+        """Signals that steps have just taken."""
         self.waiting: dict[str, dict[str, Cell]] = {}
         """Steps that wait for a signal, the oldest first."""
-        self.effects: list[Effect] = []
+        self.effects: dict[tuple[str, int], Effect] = {}
+        """What was done and could be taken back, by the step's key and visit, in order of completion."""
         self.undoing: dict[tuple[str, int], Effect] = {}
         """Effects that are being taken back, by the step's key and visit."""
         self.undoers: dict[str, Cell] = {}
         """Steps that have to take something back before they are over."""
         self.marks: dict[str, int] = {}
-        """How many effects there were when a checkpoint was passed."""
-        self.parked: dict[str, list[tuple[int, int, str, int]]] = {}
+        """The number of the last effect when a checkpoint was passed."""
+        self.parked: dict[str, list[Entry]] = {}
         """Steps that could begin but for a lock, by lock."""
         self.kept: dict[str, bytes] = {}
         """Values of facts that are not durable yet, by digest."""
@@ -129,9 +132,14 @@ class State:
         if what == "run":
             return self.stopping is None
         if what == "undo":
-            return (key, visit) in self.undoing and self.undoing[key, visit].due == due
+            return self._is_due_in_undo(self.undoing.get((key, visit)), due)
         cell = self.cells.get(key)
         return cell is not None and cell.visit == visit and cell.status == "active" and self._is_due_in(cell, due, what)
+
+    def _is_due_in_undo(self, effect: Effect | None, due: int) -> bool:
+        if effect is None:
+            return False
+        return effect.until == due and not effect.stopping if effect.flying else effect.due == due
 
     def _is_due_in(self, cell: Cell, due: int, what: str) -> bool:
         if what == "step" or not isinstance(cell.body, Work):

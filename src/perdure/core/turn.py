@@ -11,20 +11,21 @@ Laws, which the tests hold this room to:
 - A turn looks at the steps that something happened to, never at all of them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop
 from typing import Any, Final
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Message, accept
+from perdure.core.accepting import Look, Message, accept, reopened
 from perdure.core.calls import Failure
-from perdure.core.cells import Cell
+from perdure.core.cells import Body, Cell, Effect
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.ending import Ending
-from perdure.core.evolve import evolve, make_hungry
-from perdure.core.groups import settle_graph, settle_serial, settle_stopping, stop_group
+from perdure.core.evolve import evolve
+from perdure.core.groups import settle_graph, settle_serial, settle_stopping, stop_group, undoes_losers
 from perdure.core.growth import settle_agent
+from perdure.core.lines import make_hungry
 from perdure.core.state import Rules, State, Timer
 from perdure.core.waiting import settle_ask, settle_mark, settle_rollback, settle_stopped_pause, settle_wait
 from perdure.core.working import feed, settle_stopped_work, settle_work
@@ -61,12 +62,25 @@ def _hear(making: Deciding, message: Message) -> None:
         return
     state = making.state
     if isinstance(message, e.StepStopping):
-        message = message.model_copy(update={"visit": state.cells[message.step].visit})
+        message = _cancelling(state.cells[message.step], message)
+    elif isinstance(message, e.RunReopened):
+        message = e.RunReopened(step=reopened(state, message), by=message.by)
     making.record(message)
     making.now = state.clock(making.at)
     hearing = _HEARING.get(message.type)
     if hearing is not None:
         hearing(making, message)
+
+
+def _cancelling(cell: Cell, message: e.StepStopping) -> e.StepStopping:
+    """Somebody wants a step to end: what was done in it is undone, if it is a group that undoes."""
+    failure = message.failure or Failure("cancelled", "it was cancelled")
+    undo = (cell.key,) if isinstance(cell.body, Body) and undoes_losers(cell) else ()
+    return e.StepStopping(step=cell.key, visit=cell.visit, failure=failure, undo=undo)
+
+
+def _look_within_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  as for the root
+    making.look_within(making.state.cells[""])
 
 
 def _look_at_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  the root is what it is about
@@ -97,6 +111,7 @@ _HEARING: Final[dict[str, Callable[[Deciding, Any], None]]] = {
     "run_started": _look_at_root,
     "run_stopping": _look_at_root,
     "run_resumed": _look_at_undoers,
+    "run_reopened": _look_within_root,
     "attempt_ended": _look_at_step,
     "attempt_lost": _look_at_step,
     "step_stopping": _look_at_step,
@@ -126,13 +141,21 @@ def _due(making: Deciding, timer: Timer) -> None:
             making.record(e.RunStopping(exit="failure", failure=failure))
             making.look_at(state.root)
         case "undo":
-            _look_at_undoers(making)
+            _due_undo(making, state.undoing[key, visit])
         case "retry":
             make_hungry(state, state.cells[key])
         case "attempt":
             making.record(e.AttemptStopping(step=key, visit=visit, attempt=state.cells[key].work.attempt))
         case _:
             making.look_at(state.cells[key])
+
+
+def _due_undo(making: Deciding, effect: Effect) -> None:
+    if effect.flying:
+        about: dict[str, Any] = {"step": effect.cell.key, "visit": effect.visit, "attempt": effect.attempts}
+        making.record(e.AttemptStopping(**about, deed="undo"))
+    else:
+        _look_at_undoers(making)
 
 
 # ------------------------------------------------------------------------------- settling
@@ -218,9 +241,8 @@ def pending(state: State) -> list[Command]:
     """All that is to be at work, or to be stopped, in the world."""
     if state.ended is not None:
         return []
-    commands = [_command(cell) for cell in state.flying.values()]
-    undoing = [each for each in state.undoing.values() if each.flying]
-    return commands + [StartAttempt(each.cell.key, each.visit, each.attempts, "undo") for each in undoing]
+    undoing = [_undo_command(each) for each in state.undoing.values() if each.flying]
+    return [_command(cell) for cell in state.flying.values()] + undoing
 
 
 def _command(cell: Cell) -> Command:
@@ -229,12 +251,18 @@ def _command(cell: Cell) -> Command:
     return kind(cell.key, cell.visit, work.attempt)
 
 
-def caused(state: State, events: Iterable[e.Event]) -> list[Command]:
+def _undo_command(effect: Effect) -> Command:
+    kind = StopAttempt if effect.stopping else StartAttempt
+    return kind(effect.cell.key, effect.visit, effect.attempts, "undo")
+
+
+def caused(state: State, events: Sequence[e.Event]) -> list[Command]:
     """The commands that some facts have changed: as `pending`, but by what happened and not by all there is."""
-    steps = {event.step: None for event in events if isinstance(event, _MOVING)}
-    commands = [_command(state.flying[step]) for step in steps if step in state.flying]
-    undone = [event for event in events if isinstance(event, e.AttemptStarted) and event.deed == "undo"]
-    return commands + [StartAttempt(each.step, each.visit, each.attempt, "undo") for each in undone]
+    moved = [event for event in events if isinstance(event, _MOVING)]
+    steps = {event.step: None for event in moved if event.step in state.flying}
+    undone = {(each.step, each.visit): None for each in moved if (each.step, each.visit) in state.undoing}
+    undoing = [_undo_command(state.undoing[each]) for each in undone if state.undoing[each].flying]
+    return [_command(state.flying[step]) for step in steps] + undoing
 
 
 _MOVING: Final = (e.AttemptStarted, e.AttemptStopping, e.StepStopping)
@@ -248,5 +276,5 @@ def status_of(state: State) -> str:
         return "stopping"
     if state.paused_at is not None:
         return "paused"
-    at_work = state.flying or state.eager or state.undoing
+    at_work = state.flying or state.eager or state.undoers
     return "running" if at_work else "waiting"

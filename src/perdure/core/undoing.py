@@ -1,9 +1,10 @@
 """Taking effects back, one after another, the latest first. What cannot be taken back is said and stays."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from perdure.core import events as e
-from perdure.core.calls import CALL_KINDS, Call, CallKind, Failure
+from perdure.core.calls import CALL_KINDS, DOUBTFUL, Call, CallKind, Failure
 from perdure.core.cells import Cell, Effect
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
@@ -14,18 +15,24 @@ from perdure.plan.model.steps import RollbackStep, Working
 
 
 def region_of(state: State, cell: Cell, *, over: bool = False) -> Iterator[Effect]:
-    """The effects that a stopping group or a rollback has to take back, or is over with, the latest first."""
-    since, keys = 0, cell.undo
-    if isinstance(cell.step, RollbackStep):
-        mark = cell.scope.find(cell.step.rollback)
-        since = state.marks.get(mark.key, 0) if mark else 0
-        keys = (mark.parent.key,) if mark and mark.parent else ()
-    for effect in reversed(state.effects[since:] if keys else []):
+    """The effects that a stopping step or a rollback has to take back, or is over with, the latest first."""
+    since, keys = _since(state, cell, cell.step) if isinstance(cell.step, RollbackStep) else (cell.age, set(cell.undo))
+    for effect in reversed(state.effects.values() if keys else ()):
+        if effect.number <= since:
+            return
         if effect.over == over and _is_in(effect, keys):
             yield effect
 
 
-def _is_in(effect: Effect, keys: tuple[str, ...]) -> bool:
+def _since(state: State, cell: Cell, step: RollbackStep) -> tuple[int, set[str]]:
+    """Since when, and where: after the checkpoint, in the group it stands in. One that was not passed says nothing."""
+    mark = cell.scope.find(step.rollback)
+    if mark is None or mark.parent is None or mark.result is None or mark.result.passed:
+        return 0, set()
+    return state.marks[mark.key], {mark.parent.key}
+
+
+def _is_in(effect: Effect, keys: set[str]) -> bool:
     return effect.cell.key in keys or any(cell.key in keys for cell in effect.cell.around)
 
 
@@ -45,29 +52,33 @@ def _try(turn: Deciding, effect: Effect) -> bool:
     if "error" in effect.call:
         _give_up(turn, effect, Failure("invalid", str(effect.call["error"])))
         return False
-    if effect.attempts and effect.failure is not None and effect.due is None:
+    if effect.failure is not None and effect.due is None:
         return _plan_retry(turn, effect, effect.failure)
     if turn.state.paused_at is None:
-        key, attempt = effect.cell.key, effect.attempts + 1
-        digest = digest_of(dict(effect.call))
-        turn.record(e.AttemptStarted(step=key, visit=effect.visit, attempt=attempt, deed="undo", call=digest))
+        _begin(turn, effect)
     return True
+
+
+def _begin(turn: Deciding, effect: Effect) -> None:
+    """Taking back waits for no slot: it frees more than it uses."""
+    digest = digest_of(dict(effect.call))
+    seconds = turn.state.rules.seconds(undo_call(effect))
+    due = None if seconds is None else turn.now + round(seconds * 1000)
+    about: dict[str, Any] = {"step": effect.cell.key, "visit": effect.visit, "attempt": effect.attempts + 1}
+    turn.record(e.AttemptStarted(**about, deed="undo", call=digest, due=due))
 
 
 def _plan_retry(turn: Deciding, effect: Effect, failure: Failure) -> bool:
     step = effect.cell.step
     policy = (step.retry if isinstance(step, Working) else None) or Retry()
-    doubtful = failure.kind == "in_doubt" and turn.state.rules.repeat(undo_call(effect)) == "never"
+    doubtful = failure.kind in DOUBTFUL and turn.state.rules.repeat(undo_call(effect)) == "never"
     if effect.attempts >= policy.attempts or doubtful:
         _give_up(turn, effect, failure)
         return False
     draw = drawn(turn.state, f"{effect.cell.key}!", effect.visit, effect.attempts)
-    pause = pause_before(draw, effect.attempts, policy, failure)
-    turn.record(
-        e.RetryPlanned(
-            step=effect.cell.key, visit=effect.visit, attempt=effect.attempts, deed="undo", due=turn.now + pause
-        )
-    )
+    due = turn.now + pause_before(draw, effect.attempts, policy, failure)
+    about: dict[str, Any] = {"step": effect.cell.key, "visit": effect.visit, "attempt": effect.attempts}
+    turn.record(e.RetryPlanned(**about, deed="undo", due=due))
     return True
 
 

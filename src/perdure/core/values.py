@@ -41,7 +41,7 @@ def keep(value: Any, kept: dict[str, bytes]) -> Value:
         return Value(data=value)
     data = to_json(value)
     if len(data) <= MOST_INLINE and _is_plain(data):
-        return Value(data=value)
+        return Value(data=json.loads(data))  # as it will be read again: a tuple is a list
     digest = hashlib.sha256(data).hexdigest()
     kept[digest] = data
     return Value(sha256=digest)

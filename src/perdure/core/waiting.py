@@ -6,9 +6,10 @@ from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell, Serial
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end, fail, told
+from perdure.core.ending import Ending, end, fail, told, unmet_of
 from perdure.core.seeing import evaluate, filled, output_of
 from perdure.core.undoing import region_of, undo_next
+from perdure.core.values import Value
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.steps import AskStep, DecideStep, DoneStep, FailStep, WaitStep
 
@@ -19,17 +20,26 @@ def settle_ask(turn: Deciding, cell: Cell) -> None:
     """Ask once; then wait for the answer or the deadline."""
     step = cell.step
     assert isinstance(step, AskStep)  # noqa: S101  by its kind
+    answer = turn.state.answers.get(cell.question)
     if not cell.question:
         _ask(turn, cell, step)
-    answer = turn.state.answers.get(cell.question)
-    if answer is not None:
-        end(turn, cell, Ending(exit_of_answer(step, answer.load(turn.read)), answer))
+    elif answer is not None:
+        _end_asked(turn, cell, step, answer)
     elif turn.is_late(cell):
         turn.record(e.QuestionClosed(question=cell.question))
         if step.default is None:
             end(turn, cell, Ending("expired", failure=Failure("timeout", "nobody answered in time")))
         else:
-            end(turn, cell, Ending(exit_of_answer(step, step.default), turn.keep(step.default)))
+            _end_asked(turn, cell, step, turn.keep(step.default))
+
+
+def _end_asked(turn: Deciding, cell: Cell, step: AskStep, answer: Value) -> None:
+    _end_with(turn, cell, exit_of_answer(step, answer.load(turn.read)), answer)
+
+
+def _end_with(turn: Deciding, cell: Cell, exit_: str, output: Value | None = None) -> None:
+    failure = unmet_of(turn, cell, exit_, output)
+    end(turn, cell, Ending("failure" if failure else exit_, output, failure))
 
 
 def _ask(turn: Deciding, cell: Cell, step: AskStep) -> None:
@@ -64,7 +74,7 @@ def settle_wait(turn: Deciding, cell: Cell) -> None:
     name = step.wait.signal
     if name and turn.state.signals.get(name) and next(iter(turn.state.waiting[name].values()), None) is cell:
         turn.record(e.SignalTaken(step=cell.key, visit=cell.visit, name=name))
-        end(turn, cell, Ending(output=turn.state.taken.pop(cell.key)))
+        end(turn, cell, Ending(output=turn.state.taken[cell.key]))
         turn.look_at(next(iter(turn.state.waiting[name].values()), None))
     elif turn.is_late(cell):
         end(turn, cell, Ending("elapsed"))
@@ -90,9 +100,9 @@ def _end_mark(turn: Deciding, cell: Cell) -> None:
             end(turn, cell, Ending("failure", failure=Failure("logic", text), to="fail"))
         case DecideStep(decide=str() as source) as step:
             choice = evaluate(turn.state, cell, source)
-            if choice not in step.choices:
+            if not isinstance(choice, str) or choice not in step.choices:
                 raise ValueError(f"{choice!r} is not among its choices: {', '.join(step.choices)}")
-            end(turn, cell, Ending(choice, turn.keep(choice)))
+            _end_with(turn, cell, choice, turn.keep(choice))
         case _:
             end(turn, cell, Ending())
 
@@ -113,12 +123,14 @@ def settle_rollback(turn: Deciding, cell: Cell) -> None:
     if kept:
         fail(turn, cell, "logic", f"could not be taken back: {', '.join(kept)}")
     else:
-        end(turn, cell, Ending())
+        _end_with(turn, cell, "success")
 
 
 def settle_stopped_pause(turn: Deciding, cell: Cell) -> None:
-    """A step that only waited is over at once."""
+    """A step that only waited is over at once; one that was taking something back finishes that try."""
+    if cell.kind == "rollback" and any(effect.flying for effect in region_of(turn.state, cell)):
+        return
     if cell.question in turn.state.questions:
         turn.record(e.QuestionClosed(question=cell.question))
-    if cell.leaving is not None:
-        end(turn, cell, Ending.of(cell.leaving))
+    assert cell.leaving is not None  # noqa: S101  said when it began to stop
+    end(turn, cell, Ending.of(cell.leaving))

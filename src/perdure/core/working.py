@@ -5,23 +5,26 @@ from heapq import heappop, heappush
 from typing import Any, Final
 
 from perdure.core import events as e
-from perdure.core.calls import Failure
+from perdure.core.calls import DOUBTFUL, Failure, Repeat
 from perdure.core.cells import Cell, Work
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, fail, unmet_of
-from perdure.core.evolve import called_by, make_hungry
-from perdure.core.seeing import as_data, call_of, evaluate
+from perdure.core.lines import called_by, make_hungry
+from perdure.core.outline import priority_of
+from perdure.core.seeing import as_data, call_of
+from perdure.core.state import Entry
 from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError
+from perdure.plan.flow import own_exits
 from perdure.plan.model.parts import Retry
-from perdure.plan.model.steps import DecideStep, Working
+from perdure.plan.model.steps import AnyStep, DecideStep, Working
 from perdure.plan.raw import is_mapping
 
 NOT_AGAIN: Final = frozenset({"invalid", "denied", "budget", "cancelled", "in_doubt"})
 """Failures that another try cannot mend."""
-DOUBTFUL: Final = frozenset({"timeout", "cancelled", "in_doubt"})
-"""Failures after which nobody knows whether the deed was done."""
+MOST_DOUBTS: Final = 10
+"""How often a visit is tried again without asking when its tries are lost one after the other."""
 HAPPENED, NOT_HAPPENED, GIVE_UP = "happened", "not_happened", "give_up"
 
 # ------------------------------------------------------------------------------- beginning
@@ -38,7 +41,7 @@ def feed(turn: Deciding) -> None:
 
 
 def _next(turn: Deciding) -> Cell | None:
-    best: list[Any] | None = None
+    best: list[Entry] | None = None
     for tool, heap in tuple(turn.state.hungry.items()):
         _drop_stale(turn, heap)
         if not heap:
@@ -50,34 +53,32 @@ def _next(turn: Deciding) -> Cell | None:
     return turn.state.cells[heappop(best)[2]]
 
 
-def _drop_stale(turn: Deciding, heap: list[tuple[int, int, str, int]]) -> None:
-    while heap and not _is_hungry(turn, turn.state.cells.get(heap[0][2]), heap[0][3]):
+def _drop_stale(turn: Deciding, heap: list[Entry]) -> None:
+    while heap and not _is_hungry(turn, heap[0]):
         heappop(heap)
 
 
-def _is_hungry(turn: Deciding, cell: Cell | None, visit: int) -> bool:
-    if cell is None or cell.visit != visit or cell.key not in turn.state.eager or cell.status != "active":
-        return False
-    return not cell.open or (isinstance(cell.body, Work) and not cell.body.flying)
+def _is_hungry(turn: Deciding, entry: Entry) -> bool:
+    _, age, key, visit = entry
+    cell = turn.state.cells[key]
+    return key in turn.state.eager and cell.visit == visit and cell.age == age
 
 
 def _begin(turn: Deciding, cell: Cell) -> None:
     if (lock := _missing_lock(turn, cell)) is not None:
         _park(turn, cell, lock)
+        _unpark(turn)
     elif not cell.open:
         turn.record(e.LocksTaken(step=cell.key, visit=cell.visit))
-        turn.look_at(cell)
+        turn.look_within(cell)
     else:
         _attempt(turn, cell)
 
 
 def _attempt(turn: Deciding, cell: Cell) -> None:
-    work, state = cell.work, turn.state
+    work = cell.work
     try:
-        if not work.attempt and (broken := _broken_requirement(turn, cell)):
-            fail(turn, cell, "unmet", f"it requires: {broken}")
-            return
-        work.call = call_of(state, cell)
+        work.call = call_of(turn.state, cell)
         digest = digest_of(as_data(work.call))
     except ExpressionError as error:
         fail(turn, cell, "invalid", error.message)
@@ -88,13 +89,6 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
     tool = called_by(cell)
     if tool in turn.tools:
         turn.tools[tool] -= 1
-
-
-def _broken_requirement(turn: Deciding, cell: Cell) -> str:
-    for source in cell.step.requires if isinstance(cell.step, Working) else ():
-        if evaluate(turn.state, cell, source) is not True:
-            return source
-    return ""
 
 
 def _deadline(turn: Deciding, cell: Cell) -> int | None:
@@ -122,12 +116,12 @@ def _may_take(turn: Deciding, cell: Cell, name: str) -> bool:
 
 
 def _park(turn: Deciding, cell: Cell, lock: str) -> None:
-    entry = (0, turn.state.next_number(), cell.key, cell.visit)
+    entry = (-priority_of(cell.node), cell.age, cell.key, cell.visit)
     heappush(turn.state.parked.setdefault(lock, []), entry)
 
 
 def _unpark(turn: Deciding) -> None:
-    """For each lock that is free again, let the one in who waited longest."""
+    """For each lock that is free again, let one in: the most important, then the oldest."""
     for name, heap in tuple(turn.state.parked.items()):
         _drop_stale(turn, heap)
         if heap and name not in turn.state.locks and name not in turn.locked:
@@ -142,53 +136,62 @@ def _unpark(turn: Deciding) -> None:
 def settle_work(turn: Deciding, cell: Cell) -> None:
     """What follows from how the last attempt went."""
     work = cell.work
-    if work.flying:
+    if work.flying or work.due is not None:
         return
-    if work.lost or _is_doubtful(turn, cell):
-        _in_doubt(turn, cell)
-    elif work.outcome is not None and work.due is None:
+    failure = _failure_of(work)
+    if failure is not None and _is_doubtful(turn, cell, failure):
+        _in_doubt(turn, cell, failure)
+    elif failure is not None:
+        _fail_or_retry(turn, cell, failure)
+    elif work.outcome is not None:
         _judge(turn, cell, work.outcome)
 
 
+def _failure_of(work: Work) -> Failure | None:
+    """What went wrong. One that was stopped because it took too long took too long, whatever it says itself."""
+    failure = work.outcome.failure if work.outcome else None
+    if work.stopping and (work.lost or (failure is not None and failure.kind == "cancelled")):
+        return Failure("timeout", "it took longer than it may")
+    return Failure("in_doubt", "its process is gone, and nobody saw its end") if work.lost else failure
+
+
 def _judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
-    if outcome.failure is not None:
-        _fail_or_retry(turn, cell, outcome.failure)
-        return
-    try:
-        exit_, failure = _own_exit(turn, cell, outcome)
-    except ExpressionError as error:
-        exit_, failure = "failure", Failure("invalid", error.message)
+    exit_, failure = _own_exit(turn, cell, outcome)
     if failure is not None:
         _fail_or_retry(turn, cell, failure)
     else:
-        end(turn, cell, Ending(exit_))
+        end(turn, cell, Ending(exit_, outcome.output if cell.work.outcome is not outcome else None))
 
 
 def _own_exit(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> tuple[str, Failure | None]:
+    """The word that a finished attempt ends its step with, or what is wrong with it."""
     step = cell.step
+    exit_, declared = outcome.exit, step.verdicts if isinstance(step, Working) else ()
     if isinstance(step, DecideStep):
-        choice = outcome.output.load(turn.read)
-        known = isinstance(choice, str) and choice in step.choices
-        return str(choice), None if known else _undeclared(choice, step.choices)
-    declared = step.verdicts if isinstance(step, Working) else ()
-    if outcome.exit != "success" and outcome.exit not in declared:
-        return "", _undeclared(outcome.exit, declared)
-    needs_output = isinstance(step, Working) and (step.accept or step.ensures)
-    return outcome.exit, unmet_of(turn, cell, outcome.output) if needs_output else None
+        exit_, declared = outcome.output.load(turn.read), step.choices
+    elif exit_ == "success":
+        declared = ("success",)
+    if not isinstance(exit_, str) or exit_ not in declared:
+        return "failure", Failure("invalid", f"{exit_!r} was not declared; it may end with: {_words(step)}")
+    return exit_, unmet_of(turn, cell, exit_, outcome.output)
 
 
-def _undeclared(word: object, declared: tuple[str, ...]) -> Failure:
-    return Failure("invalid", f"{word!r} was not declared; it may end with: {', '.join(('success', *declared))}")
+def _words(step: AnyStep | None) -> str:
+    return ", ".join(own_exits(step) if step else ())
 
 
 def _fail_or_retry(turn: Deciding, cell: Cell, failure: Failure) -> None:
     pause = _pause(turn, cell, failure)
     if pause is None:
         end(turn, cell, Ending("failure", failure=failure))
-        return
+    else:
+        _again(turn, cell, pause)
+
+
+def _again(turn: Deciding, cell: Cell, pause: int = 0) -> None:
     due = turn.now + pause
     turn.record(e.RetryPlanned(step=cell.key, visit=cell.visit, attempt=cell.work.attempt, due=due))
-    if due <= turn.now:
+    if not pause:
         make_hungry(turn.state, cell)
 
 
@@ -208,41 +211,47 @@ def _pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
 # ------------------------------------------------------------------------------- in doubt
 
 
-def _is_doubtful(turn: Deciding, cell: Cell) -> bool:
-    outcome = cell.work.outcome
-    if outcome is None or outcome.failure is None or cell.work.due is not None or outcome.failure.kind not in DOUBTFUL:
+def _is_doubtful(turn: Deciding, cell: Cell, failure: Failure) -> bool:
+    """Whether nobody knows if the deed was done, and that matters. What is safe to repeat may just fail."""
+    if failure.kind not in DOUBTFUL:
         return False
-    return outcome.failure.kind == "in_doubt" or _repeat(turn, cell) == "never"
+    return failure.kind == "in_doubt" or _repeat(turn, cell) != "safe"
 
 
-def _repeat(turn: Deciding, cell: Cell) -> str:
+def _repeat(turn: Deciding, cell: Cell) -> Repeat:
     return turn.state.rules.repeat(cell.work.call or call_of(turn.state, cell))
 
 
-def _in_doubt(turn: Deciding, cell: Cell) -> None:
-    """Nobody knows whether the deed was done: do it again if that is harmless, or else ask."""
+def _in_doubt(turn: Deciding, cell: Cell, failure: Failure) -> None:
+    """Do it again if that is harmless, or else ask."""
     if cell.question:
         _hear(turn, cell)
-    elif _repeat(turn, cell) != "never":
-        _again(turn, cell)
+    elif (pause := _harmless_pause(turn, cell, failure)) is not None:
+        _again(turn, cell, pause)
     else:
-        question = f"q_{cell.key}_{cell.visit}_doubt{cell.work.attempt}"
-        asked: dict[str, Any] = {
-            "step": cell.key,
-            "visit": cell.visit,
-            "question": question,
-            "text": _doubt_text(turn, cell),
-        }
-        turn.record(e.QuestionAsked(answer="choice", about="doubt", choices=(HAPPENED, NOT_HAPPENED, GIVE_UP), **asked))
+        _ask(turn, cell)
 
 
-def _doubt_text(turn: Deciding, cell: Cell) -> str:
+def _harmless_pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
+    """How long until the deed may be done again without asking; None if it may not."""
+    work = cell.work
+    if _repeat(turn, cell) == "never":
+        return None
+    if failure.kind == "in_doubt":
+        return 0 if work.attempt - work.counted <= MOST_DOUBTS else None
+    return _pause(turn, cell, failure)
+
+
+def _ask(turn: Deciding, cell: Cell) -> None:
     call = cell.work.call or call_of(turn.state, cell)
-    what = f"{call.kind} {call.name}"
-    return (
-        f"Attempt {cell.work.attempt} of {cell.key} ({what}) was cut off, and nobody knows whether it had its effect. "
-        f"Look, and answer: {HAPPENED} (it did), {NOT_HAPPENED} (try again), {GIVE_UP} (the step fails)."
+    text = (
+        f"Attempt {cell.work.attempt} of {cell.key} ({call.kind} {call.name}) was cut off, and nobody knows whether it "
+        f"had its effect. Look, then say {HAPPENED} (it did), {NOT_HAPPENED} (try again) or {GIVE_UP} (the step fails)."
     )
+    question = f"q_{cell.key}_{cell.visit}_doubt{cell.work.attempt}"
+    question += "_again" * (question in turn.state.asked)
+    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": text}
+    turn.record(e.QuestionAsked(answer="choice", about="doubt", choices=(HAPPENED, NOT_HAPPENED, GIVE_UP), **about))
 
 
 def _hear(turn: Deciding, cell: Cell) -> None:
@@ -251,7 +260,8 @@ def _hear(turn: Deciding, cell: Cell) -> None:
         return
     choice, output = answered(answer.load(turn.read))
     if choice == HAPPENED:
-        end(turn, cell, Ending(output=turn.keep(output)))
+        about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": cell.work.attempt}
+        _judge(turn, cell, e.AttemptEnded(**about, output=turn.keep(output)))
     elif choice == GIVE_UP:
         fail(turn, cell, "in_doubt", "nobody knows whether it had its effect")
     else:
@@ -263,9 +273,7 @@ def answered(value: Any) -> tuple[Any, Any]:
     return (value.get("choice"), value.get("output")) if is_mapping(value) else (value, None)
 
 
-def _again(turn: Deciding, cell: Cell) -> None:
-    if cell.key not in turn.state.eager:
-        make_hungry(turn.state, cell)
+# ------------------------------------------------------------------------------- stopping
 
 
 def settle_stopped_work(turn: Deciding, cell: Cell) -> None:
@@ -275,15 +283,21 @@ def settle_stopped_work(turn: Deciding, cell: Cell) -> None:
         return
     if cell.question in turn.state.questions:
         turn.record(e.QuestionClosed(question=cell.question))
-    if work.outcome is not None and work.outcome.failure is None:
-        end(turn, cell, Ending(work.outcome.exit))
-    elif cell.leaving is not None:
-        how = Ending.of(cell.leaving)
-        doubt = Failure("in_doubt", "it was stopped at work, and nobody knows whether it had its effect")
-        end(turn, cell, replace(how, failure=doubt) if how.failure is None and _cut_off(turn, cell) else how)
+    end(turn, cell, _finished(turn, cell) or _cut_off(turn, cell))
 
 
-def _cut_off(turn: Deciding, cell: Cell) -> bool:
-    outcome = cell.work.outcome
-    kind = outcome.failure.kind if outcome and outcome.failure else ""
-    return bool(cell.work.attempt) and (cell.work.lost or kind in DOUBTFUL) and _repeat(turn, cell) != "safe"
+def _finished(turn: Deciding, cell: Cell) -> Ending | None:
+    work = cell.work
+    if work.outcome is None or work.outcome.failure is not None or work.due is not None:
+        return None
+    exit_, failure = _own_exit(turn, cell, work.outcome)
+    return Ending(exit_) if failure is None else None
+
+
+def _cut_off(turn: Deciding, cell: Cell) -> Ending:
+    assert cell.leaving is not None  # noqa: S101  said when it began to stop
+    how, failure = Ending.of(cell.leaving), _failure_of(cell.work)
+    settled = failure is None or failure.kind not in DOUBTFUL or cell.question in turn.state.answers
+    if settled or _repeat(turn, cell) == "safe":
+        return how
+    return replace(how, failure=Failure("in_doubt", "it was stopped, and nobody knows whether it had its effect"))

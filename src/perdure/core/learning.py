@@ -1,0 +1,121 @@
+"""What a group learns when a step inside it ends, or when steps are added to it. Part of the fold."""
+
+from heapq import heappush
+from typing import Any
+
+from perdure.core import events as e
+from perdure.core.cells import Body, Cell, Graph, Grown, Result, Serial
+from perdure.core.outline import Outline, priority_of
+from perdure.core.state import State
+from perdure.plan.index import Node
+from perdure.plan.model.document import Plan
+
+# ------------------------------------------------------------------------------- what a parent learns
+
+
+def tell_parent(parent: Cell, cell: Cell, result: Result) -> None:
+    """A step in a group is over."""
+    body = parent.body
+    assert isinstance(body, Body)  # noqa: S101  only groups have children
+    body.live.pop(cell.position, None)
+    if isinstance(body, Serial):
+        body.cursor = cell.position
+        body.last = body.last if result.passed else cell
+    elif isinstance(body, Graph):
+        count(body, cell, result)
+        if body.left:
+            _free_dependents(parent, body, cell, result)
+
+
+def verdict_of(result: Result) -> str:
+    """What an ended child is to a join: `good`, `bad` or `skipped`."""
+    if result.exit == "skipped" and result.to == "next":
+        return "skipped"
+    return "good" if result.to in {"next", "done"} and result.exit != "cancelled" else "bad"
+
+
+def count(body: Graph, cell: Cell, result: Result) -> None:
+    """Add an ended child to what a join looks at."""
+    body.over += 1
+    body.fresh.append(cell)
+    verdict = verdict_of(result)
+    if verdict == "good":
+        body.good += 1
+    elif verdict == "bad":
+        body.bad += 1
+        body.failed.append(cell)
+    if isinstance(body, Grown):
+        body.news.append(cell)
+
+
+def _free_dependents(parent: Cell, body: Graph, cell: Cell, result: Result) -> None:
+    for position in dependents_of(parent, body, cell.position):
+        count_need(body, position, result)
+        body.left[position] -= 1
+        if not body.left[position]:
+            heappush(body.ready, (-priority_of(node_at(parent, body, position)), position))
+
+
+def count_need(body: Graph, position: int, need: Result) -> None:
+    """Note how something ended that a child needs."""
+    counts = {"bad": body.unmet, "skipped": body.skipped}.get(verdict_of(need))
+    if counts is not None:
+        counts[position] = counts.get(position, 0) + 1
+
+
+def node_at(parent: Cell, body: Graph, position: int) -> Node:
+    """The step at a place in a graph, entered or not."""
+    return body.added[position][0] if isinstance(body, Grown) else parent.tree.children[position]
+
+
+def dependents_of(parent: Cell, body: Graph, position: int) -> list[int]:
+    """Those who need a child."""
+    if isinstance(body, Grown):
+        return body.dependents.get(position, [])
+    return parent.within.outline.wiring(parent.tree).dependents[position]
+
+
+# ------------------------------------------------------------------------------- growth
+
+
+def steps_grown(state: State, event: e.StepsGrown) -> None:
+    """A map has its items, or a strategy has made a move."""
+    cell = state.cells[event.step]
+    body = cell.body
+    if isinstance(body, Grown):
+        _grow(body, event)
+    elif isinstance(body, Graph):
+        body.grown, body.total = True, event.items or 0
+        body.ready = [(0, position) for position in range(body.total)]
+
+
+def _grow(body: Grown, event: e.StepsGrown) -> None:
+    body.moves += 1
+    body.news = []
+    body.memo = event.memo
+    body.tags.update(event.tags)
+    for raw in event.add:
+        _plant(body, raw)
+
+
+def _plant(body: Grown, raw: dict[str, Any]) -> None:
+    outline = Outline(Plan.model_validate({"steps": [raw]}))
+    node = outline.index.root.children[0]
+    position = len(body.added)
+    body.added.append((node, outline))
+    body.total += 1
+    body.left.append(0)
+    for need in dict.fromkeys(node.step.needs if node.step else ()):
+        _await(body, int(need[1:]) - 1, position)
+    if not body.left[position]:
+        heappush(body.ready, (-priority_of(node), position))
+
+
+def _await(body: Grown, need: int, position: int) -> None:
+    """A new step needs another one, which may be over already."""
+    body.dependents.setdefault(need, []).append(position)
+    cell = body.children.get(need)
+    if cell is not None and cell.status == "over" and cell.result is not None:
+        count_need(body, position, cell.result)
+    else:
+        body.left[position] += 1

@@ -1,0 +1,40 @@
+"""Lines: who could begin an attempt and waits for room, and who holds which lock. Part of the fold."""
+
+from heapq import heappush
+
+from perdure.core.cells import Cell
+from perdure.core.outline import priority_of
+from perdure.core.state import State
+from perdure.plan.model.steps import AskStep, Working
+
+
+def make_hungry(state: State, cell: Cell) -> None:
+    """Put a step among those that could begin: an acting step, or a group that wants its locks."""
+    state.eager.add(cell.key)
+    entry = (-priority_of(cell.node), cell.age, cell.key, cell.visit)
+    heappush(state.hungry.setdefault(called_by(cell), []), entry)
+
+
+def called_by(cell: Cell) -> str:
+    """What a step waits in line for: its tool, or its turn alone."""
+    return str(getattr(getattr(cell.step, "decide", cell.step), "tool", ""))
+
+
+def locks_at_entry(cell: Cell) -> bool:
+    """Who waits for a person holds no lock; an item of a map leaves that to the map."""
+    if isinstance(cell.step, AskStep) or (cell.parent is not None and cell.parent.kind == "map"):
+        return False
+    return isinstance(cell.step, Working) and bool(cell.step.locks)
+
+
+def take_locks(state: State, cell: Cell) -> None:
+    """Hold the locks of a step, but for those that a group around it holds."""
+    for name in cell.step.locks if isinstance(cell.step, Working) else ():
+        state.locks.setdefault(name, cell)
+
+
+def release_locks(state: State, cell: Cell) -> None:
+    """Let go of the locks that a step holds itself."""
+    for name in cell.step.locks if isinstance(cell.step, Working) else ():
+        if state.locks.get(name) is cell:
+            del state.locks[name]

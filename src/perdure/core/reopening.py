@@ -1,0 +1,150 @@
+"""A run that was over goes on: groups become active again with the bodies they had. Part of the fold.
+
+What worked stays. The step in question is entered anew, and so is whatever was cut off because it had failed; an
+attempt that was cut off in doubt is not: its own visit goes on, so that the doubt is settled first.
+"""
+
+from collections.abc import Iterator
+from heapq import heapify
+
+from perdure.core import events as e
+from perdure.core.cells import Body, Cell, Graph, Grown, Serial, Work
+from perdure.core.learning import count, count_need, dependents_of, node_at, verdict_of
+from perdure.core.lines import locks_at_entry, make_hungry
+from perdure.core.outline import priority_of
+from perdure.core.state import State
+
+
+def run_reopened(state: State, event: e.RunReopened) -> None:
+    """Go on with a step, or without one with all that was cut off."""
+    assert state.paused_at is not None  # noqa: S101  a run that is over stands still
+    state.paused += state.at - state.paused_at
+    state.paused_at = state.ended = state.stopping = None
+    step = state.cells[event.step]
+    way = {each.parent.key: each for each in (step, *step.around) if each.parent}
+    _revive(state, state.cells[""], way)
+    due = state.started.due if state.started else None
+    if due is not None and due > state.clock(state.at):
+        state.set_timer(due, "", 1, "run")
+
+
+def is_there(cell: Cell) -> bool:
+    """Whether a cell stands in the tree as it is now, and was not forgotten when a group was entered anew."""
+    for each in (cell, *cell.around):
+        body = each.parent.body if each.parent else None
+        if isinstance(body, Body) and body.children.get(each.position) is not each:
+            return False
+    return True
+
+
+def _revive(state: State, cell: Cell, way: dict[str, Cell]) -> None:
+    """Make a group active again, with the body it had."""
+    cell.status, cell.result, cell.leaving, cell.undo = "active", None, None, ()
+    if cell.due is not None:
+        state.set_timer(cell.due, cell.key, cell.visit, "step")
+    cell.open = not locks_at_entry(cell)
+    if not cell.open:
+        make_hungry(state, cell)
+    body = cell.body
+    if isinstance(body, Serial):
+        _revive_serial(state, body, way.get(cell.key), way)
+    elif isinstance(body, Graph):
+        _revive_graph(state, cell, body, way)
+
+
+def _revive_serial(state: State, body: Serial, chosen: Cell | None, way: dict[str, Cell]) -> None:
+    here = chosen or body.children.get(body.cursor)
+    if here is not None:
+        body.cursor = here.position
+        _restore(state, body, here, way)
+
+
+def _revive_graph(state: State, cell: Cell, body: Graph, way: dict[str, Cell]) -> None:
+    for child in body.children.values():
+        _restore(state, body, child, way)
+    again = [child.position for child in body.children.values() if child.status != "over"]
+    while again:
+        again.extend(_forgotten(cell, body, again.pop()))
+    _recount(cell, body)
+
+
+def _forgotten(cell: Cell, body: Graph, position: int) -> Iterator[int]:
+    """Steps that were passed by and need one that is to come again: they are looked at again."""
+    for dependent in dependents_of(cell, body, position) if body.left else ():
+        child = body.children.get(dependent)
+        if child is not None and child.status == "over" and child.result is not None and child.result.passed:
+            child.status = "idle"
+            yield dependent
+
+
+def _restore(state: State, body: Body, cell: Cell, way: dict[str, Cell]) -> None:
+    """Decide what becomes of a step in a group that is active again."""
+    is_chosen = cell.parent is not None and way.get(cell.parent.key) is cell
+    is_good = cell.result is not None and verdict_of(cell.result) != "bad"
+    if is_good and not is_chosen:
+        return
+    if _is_in_doubt(state, cell):
+        _resume(body, cell)
+    elif (
+        isinstance(cell.body, Body) and not (cell.result and cell.result.passed) and (not is_chosen or cell.key in way)
+    ):
+        _revive(state, cell, way)
+        body.live[cell.position] = cell
+    else:
+        cell.status, cell.laps = "idle", max(0, cell.laps - 1)
+
+
+def _is_in_doubt(state: State, cell: Cell) -> bool:
+    """Whether it was cut off, and nobody has said whether it had its effect."""
+    failure = cell.result.failure if cell.result else None
+    return (
+        isinstance(cell.body, Work)
+        and failure is not None
+        and failure.kind == "in_doubt"
+        and cell.question not in state.answers
+    )
+
+
+def _resume(body: Body, cell: Cell) -> None:
+    work = cell.work
+    cell.status, cell.result, cell.leaving, cell.question = "active", None, None, ""
+    work.lost, work.stopping, work.due = True, False, None
+    body.live[cell.position] = cell
+
+
+def _recount(cell: Cell, body: Graph) -> None:
+    """Count anew what is over in a graph."""
+    news = body.news if isinstance(body, Grown) else []
+    body.over = body.good = body.bad = 0
+    body.failed, body.unmet, body.skipped = [], {}, {}
+    over = [child for child in body.children.values() if child.status == "over"]
+    _reset_needs(cell, body, over)
+    for child in over:
+        assert child.result is not None  # noqa: S101  it is over
+        count(body, child, child.result)
+    body.fresh = []
+    if isinstance(body, Grown):
+        body.news = [child for child in news if child.status == "over"]
+
+
+def _reset_needs(cell: Cell, body: Graph, over: list[Cell]) -> None:
+    needs = [0] * len(body.left)
+    for position in range(len(body.left)):
+        for dependent in dependents_of(cell, body, position):
+            needs[dependent] += 1
+    body.left = needs
+    for child in over if body.left else ():
+        for dependent in dependents_of(cell, body, child.position):
+            body.left[dependent] -= 1
+            if child.result is not None:
+                count_need(body, dependent, child.result)
+    body.ready = [
+        (-priority_of(node_at(cell, body, position)) if body.left else 0, position)
+        for position in range(body.total)
+        if not (body.left and body.left[position]) and _is_to_come(body, position)
+    ]
+    heapify(body.ready)
+
+
+def _is_to_come(body: Graph, position: int) -> bool:
+    return position not in body.children or body.children[position].status == "idle"
