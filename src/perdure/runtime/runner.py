@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.calls import Outcome
-from perdure.core.evolve import called_by
+from perdure.core.lines import called_by
 from perdure.core.seeing import as_data, call_of
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
