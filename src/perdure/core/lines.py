@@ -1,11 +1,14 @@
 """Lines: who could begin an attempt and waits for room, and who holds which lock. Part of the fold."""
 
+from collections.abc import Callable
 from heapq import heappush
+from typing import Any, Final
 
 from perdure.core.cells import Cell
 from perdure.core.outline import priority_of
 from perdure.core.state import State
-from perdure.plan.model.steps import AskStep, Working
+from perdure.plan.model.parts import ToolCall
+from perdure.plan.model.steps import AgentStep, AnyStep, AskStep, DecideStep, ModelStep, ToolStep, Working
 
 
 def make_hungry(state: State, cell: Cell) -> None:
@@ -17,7 +20,23 @@ def make_hungry(state: State, cell: Cell) -> None:
 
 def called_by(cell: Cell) -> str:
     """What a step waits in line for: its tool, or its turn alone."""
-    return str(getattr(getattr(cell.step, "decide", cell.step), "tool", ""))
+    call = call_in(cell)
+    return call.tool if type(call) is ToolStep or isinstance(call, ToolCall) else ""
+
+
+_CALLS: Final[dict[type[AnyStep], Callable[[Any], Any]]] = {
+    ToolStep: lambda step: step,
+    ModelStep: lambda step: step,
+    AgentStep: lambda step: step,
+    DecideStep: lambda step: step.decide,
+}
+"""Where the call of an acting step stands. A table, because asking a model for what it lacks is slow."""
+
+
+def call_in(cell: Cell) -> Any:
+    """The call that an acting step makes; None for other steps."""
+    found = _CALLS.get(type(cell.step)) if cell.step else None
+    return found(cell.step) if found else None
 
 
 def locks_at_entry(cell: Cell) -> bool:

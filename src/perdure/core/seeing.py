@@ -6,6 +6,7 @@ from typing import Any
 from perdure.core.calls import Call
 from perdure.core.cells import Cell, Graph, Scope, Serial
 from perdure.core.learning import verdict_of
+from perdure.core.lines import call_in
 from perdure.core.outline import Form
 from perdure.core.state import State
 from perdure.plan.expr import Reference, fill, parse
@@ -172,8 +173,7 @@ def item_of(state: State, scope: Scope) -> Any:
 
 def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) -> Call:
     """What a step asks its performer to do. Without secrets, each is a note of its name."""
-    work: Any = cell.step
-    return filled_call(state, cell.scope, getattr(work, "decide", work), secrets)
+    return filled_call(state, cell.scope, call_in(cell), secrets)
 
 
 def filled_call(state: State, scope: Scope, call: Any, secrets: Mapping[str, Any] | None = None, **extra: Any) -> Call:
