@@ -15,24 +15,23 @@ class Shelf:
         self._fetch = fetch
         self._most = most
         self._size = 0
-        self._values: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     def read(self, digest: str) -> Any:
-        """A value; fetched if it is not here."""
-        found = self._values.get(digest)
-        if found is None:
+        """A value of its own each time, so that nobody's changes reach anybody else; fetched if it is not here."""
+        data = self._kept.get(digest)
+        if data is None:
             data = self._fetch(digest)
-            return self.put(digest, data)
-        self._values.move_to_end(digest)
-        return found[0]
+            self.put(digest, data)
+        else:
+            self._kept.move_to_end(digest)
+        return json.loads(data)
 
-    def put(self, digest: str, data: bytes) -> Any:
+    def put(self, digest: str, data: bytes) -> None:
         """Keep a value at hand, and let go of those that were not asked for longest."""
-        value = json.loads(data)
-        if digest not in self._values:
-            self._values[digest] = (value, len(data))
+        if digest not in self._kept:
+            self._kept[digest] = data
             self._size += len(data)
-        while self._size > self._most and len(self._values) > 1:
-            _, (_, size) = self._values.popitem(last=False)
-            self._size -= size
-        return value
+        while self._size > self._most and len(self._kept) > 1:
+            _, gone = self._kept.popitem(last=False)
+            self._size -= len(gone)
