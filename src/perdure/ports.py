@@ -5,7 +5,7 @@ A journal stores facts in order. It knows no event types: an entry's body is byt
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 from perdure.core.calls import Call, Outcome
 from perdure.errors import PerdureError
@@ -218,6 +218,8 @@ class Attempt:
     """How long it may take; None: as long as it likes."""
     report: Callable[[float, str], None] = unheard
     """Tell watchers how far it is, from 0 to 1, and a line about it. May be called from any thread."""
+    deed: Literal["do", "undo"] = "do"
+    """Whether the step is done, or its effect taken back."""
 
 
 class Performer(Protocol):

@@ -1,6 +1,7 @@
 """The engine: open a journal, start runs, and talk to them."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any, Final, Self
 
 from perdure.control import serve, socket_of
 from perdure.core import events as e
-from perdure.core.accepting import Refused
+from perdure.core.accepting import Look, Refused
 from perdure.core.outline import Outline
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
@@ -18,6 +19,7 @@ from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
 from perdure.engine.starting import accepted, first_fact
+from perdure.errors import PerdureError
 from perdure.journal import open_journal
 from perdure.plan import Plan, PlanError
 from perdure.plan.checks import check
@@ -29,6 +31,7 @@ from perdure.runtime.runner import Runner
 from perdure.tools import BUILTIN, AnyTool, toolbox_of
 from perdure.tools.box import by_name
 
+_log = logging.getLogger("perdure.engine")
 PATIENCE: Final = 5.0
 """Seconds that attempts have to come to their end when an engine is closed."""
 
@@ -141,8 +144,9 @@ class Engine:
         if run is None:
             return await self._resume_all()
         runner = await self.host.runner(run)
-        with suppress(Refused):
-            await runner.send(e.RunResumed(by=well_formed(by)))
+        for message in (e.RunResumed(by=well_formed(by)), Look()):  # one that was stuck and not paused tries again
+            with suppress(Refused):
+                await runner.send(message)
         return [run]
 
     async def _resume_all(self) -> list[str]:
@@ -150,9 +154,18 @@ class Engine:
         going = [run.id for run in runs if run.summary.status in {"running", "stopping"}]
         for run in runs:
             if run.summary.status == "waiting":
-                self.host.note_wake(run.id, run.summary.wake_at)
-        await asyncio.gather(*(self.host.runner(run) for run in going))
-        return going
+                self.host.note_sleeper(run)
+        loaded = await asyncio.gather(*(self.host.runner(run) for run in going), return_exceptions=True)
+        return [run for run, found in zip(going, loaded, strict=True) if self._is_going(run, found)]
+
+    def _is_going(self, run: str, found: Runner | BaseException) -> bool:
+        """One run that cannot be believed must not keep the others from going on."""
+        if not isinstance(found, BaseException):
+            return True
+        if self.host.failure is not None or not isinstance(found, PerdureError):
+            raise found
+        _log.error("the run %s does not go on: %s", run, found)
+        return False
 
     async def pause(self, run: str, reason: str = "", by: str = "") -> None:
         """Begin nothing new in a run. What is at work goes on to its end."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
@@ -16,8 +17,22 @@ from perdure.core.calls import Call, Repeat
 from perdure.core.outline import Outline
 from perdure.core.state import Rules, State
 from perdure.core.turn import replay, status_of
+from perdure.errors import PerdureError
 from perdure.plan.model.document import Plan
-from perdure.ports import Artifact, Clock, Corrupt, Entry, Filter, Journal, JournalError, Performer, Run
+from perdure.ports import (
+    Artifact,
+    Clock,
+    Closed,
+    Corrupt,
+    Entry,
+    Filter,
+    Journal,
+    JournalError,
+    Performer,
+    Run,
+    UnknownRun,
+)
+from perdure.runtime.clock import SteadyClock
 from perdure.runtime.room import Limits, Room
 from perdure.runtime.runner import Runner
 from perdure.runtime.shelf import Shelf
@@ -26,6 +41,7 @@ MOST_RESTING: Final = 200
 """Runs that only wait and are kept at hand all the same."""
 RESTING: Final = frozenset({"waiting", "paused"})
 _PAGE: Final = 200
+_log = logging.getLogger("perdure.runtime")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +63,7 @@ class Host:
     ) -> None:
         self.journal = journal
         self.performer = performer
-        self.clock = clock
+        self.clock = SteadyClock(clock)
         self.grace = limits.grace
         self.secrets = knowledge.secrets
         self.shelf = Shelf(journal.fetch)
@@ -85,6 +101,8 @@ class Host:
 
     async def start(self, run: str, started: e.RunStarted, artifacts: list[Artifact], plan: Outline) -> Runner:
         """Begin a run; it has begun when this returns."""
+        if self.failure is not None:
+            raise self.failure
         rules = Rules(
             self.rules.read, lambda digest: plan if digest == started.plan else self.rules.outline(digest),
             self.rules.repeat, self.rules.seconds, self.rules.strategies, self.rules.plans,
@@ -95,24 +113,29 @@ class Host:
 
     async def runner(self, run: str) -> Runner:
         """The runner of a run, loaded if it is not here."""
-        if self.failure is not None:
-            raise self.failure
-        found = self.runners.get(run)
-        if found is not None:
-            return found
-        if run not in self._loading:
-            self._loading[run] = asyncio.ensure_future(self._load(run))
-        try:
-            return await self._loading[run]
-        finally:
-            self._loading.pop(run, None)
+        while True:
+            if self.failure is not None:
+                raise self.failure
+            found = self.runners.get(run)
+            if found is not None:
+                return found
+            found = await asyncio.shield(self._loaded(run))  # one who waits no more must not stop it for others
+            if found.state.ended is not None or self.runners.get(run) is found:
+                return found
+
+    def _loaded(self, run: str) -> "asyncio.Future[Runner]":
+        loading = self._loading.get(run)
+        if loading is None:
+            loading = self._loading[run] = asyncio.ensure_future(self._load(run))
+            loading.add_done_callback(lambda _: self._loading.pop(run, None))
+        return loading
 
     async def _load(self, run: str) -> Runner:
         found, entries = await self.journal.load(run)
         runner = Runner(self, self.folded(found, entries), found.head_seq)
         if runner.state.ended is None:
             self.runners[run] = runner
-            self.room.hold(run, runner.state.locks, ())
+            runner.count_anew()
             runner.go_on()
         return runner
 
@@ -138,7 +161,7 @@ class Host:
             with suppress(ValueError):
                 self.room.hold(run.id, json.loads(run.summary.counters).get("locks", ()), ())
 
-    def reload(self, runner: Runner, error: JournalError) -> None:
+    def reload(self, runner: Runner, error: BaseException) -> None:
         """Let a runner go on from what is durable."""
         self._later(self._reload(runner, error))
 
@@ -148,12 +171,24 @@ class Host:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _reload(self, runner: Runner, error: JournalError) -> None:
+    async def _reload(self, runner: Runner, error: BaseException) -> None:
         try:
             found, entries = await self.journal.load(runner.run)
-            runner.restart(self.folded(found, entries), found.head_seq, f"{error.code}: {error.message}")
-        except JournalError:
+            state = self.folded(found, entries)
+        except JournalError as found:
+            if isinstance(found, UnknownRun):  # its first turn was not kept
+                self.room.hold(runner.run, (), ())
             runner.fail(error)
+            await runner.stage.clear()
+        else:
+            runner.restart(state, found.head_seq, error)
+
+    def stopped(self, runner: Runner, error: BaseException) -> None:
+        """A run does not go on by itself; whoever waits for it is told."""
+        for watcher in self._watchers.pop(runner.run, ()):
+            if not watcher.done():
+                watcher.set_result(None)
+        self._tell_waiting(runner.run, error)
 
     def ended(self, runner: Runner) -> None:
         """A run is over."""
@@ -165,9 +200,13 @@ class Host:
     def gave_up(self, runner: Runner, error: BaseException) -> None:
         """A run cannot be driven any more."""
         self._let_go(runner.run)
-        over = self._overs.pop(runner.run, None)
+        self._tell_waiting(runner.run, error)
+
+    def _tell_waiting(self, run: str, error: BaseException) -> None:
+        over = self._overs.pop(run, None)
         if over is not None and not over.done():
             over.set_exception(error)
+            over.exception()  # looked at, so that nobody is warned if all who waited have gone
 
     def _let_go(self, run: str) -> None:
         self.runners.pop(run, None)
@@ -180,12 +219,12 @@ class Host:
         for watcher in self._watchers.pop(runner.run, ()):
             if not watcher.done():
                 watcher.set_result(None)
-        if runner.is_idle:
+        if _may_be_let_go(runner):
             self._resting[runner.run] = None
             self._resting.move_to_end(runner.run)
         while len(self._resting) > MOST_RESTING:
             run, _ = self._resting.popitem(last=False)
-            if run in self.runners and self.runners[run].is_idle:
+            if run in self.runners and _may_be_let_go(self.runners[run]):
                 del self.runners[run]
 
     async def over(self, run: str) -> State:
@@ -193,6 +232,8 @@ class Host:
         runner = await self.runner(run)
         if runner.state.ended is not None:
             return runner.state
+        if runner.stuck is not None:
+            raise runner.stuck
         future = self._overs.get(run)
         if future is None:
             future = self._overs[run] = asyncio.get_running_loop().create_future()
@@ -207,17 +248,23 @@ class Host:
             resting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._watchers.setdefault(run, []).append(resting)
             over = asyncio.ensure_future(self.over(run))
-            await asyncio.wait([resting, over], return_when=asyncio.FIRST_COMPLETED)
-            if over.done():
-                return over.result()
-            over.cancel()
+            try:
+                await asyncio.wait([resting, over], return_when=asyncio.FIRST_COMPLETED)
+                if over.done():
+                    return over.result()
+            finally:
+                over.cancel()
 
     def fail(self, error: BaseException) -> None:
         """Nothing can be written any more: stop everything."""
-        if self.failure is None:
-            self.failure = error
-            for runner in tuple(self.runners.values()):
-                runner.fail(error)
+        if self.failure is not None:
+            return
+        self.failure = error
+        for runner in tuple(self.runners.values()):
+            runner.fail(error)
+            self._later(runner.stage.clear())
+        for run in tuple(self._overs):
+            self._tell_waiting(run, error)
 
     # ------------------------------------------------------------ time
 
@@ -237,6 +284,11 @@ class Host:
         heappush(self._dues, (due, run))
         if self._dues[0][1] == run:
             self._changed.set()
+
+    def note_sleeper(self, run: Run) -> None:
+        """As `note_wake`, for a run that is not loaded; its clock may be ahead of one that was set back."""
+        wake_at = run.summary.wake_at
+        self.note_wake(run.id, None if wake_at is None else wake_at - max(0, run.updated - self.clock.now()))
 
     async def _tick(self) -> None:
         """Wake each run when its time has come."""
@@ -268,8 +320,11 @@ class Host:
             self._later(self._load_quietly(run))
 
     async def _load_quietly(self, run: str) -> None:
-        with suppress(JournalError):
+        try:
             await self.runner(run)
+        except PerdureError as error:
+            _log.error("the run %s cannot be loaded: %s", run, error)
+            self._tell_waiting(run, error)
 
     # ------------------------------------------------------------ the end
 
@@ -284,7 +339,13 @@ class Host:
             if asyncio.get_running_loop().time() >= deadline:
                 break
             await asyncio.sleep(0.005)
-        await asyncio.gather(*(runner.stage.clear() for runner in self.runners.values()))
+        self.fail(Closed("the engine was closed", "open it again; runs go on with `resume`"))
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _may_be_let_go(runner: Runner) -> bool:
+    """Whether it only waits for people, signals or the clock. Who waits for room or a lock has to be here for it."""
+    return runner.is_idle and runner.stuck is None and status_of(runner.state) in RESTING
 
 
 async def _slept(clock: Clock, seconds: float) -> None:

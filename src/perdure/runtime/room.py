@@ -22,26 +22,41 @@ class Limits:
 
 
 class Room:
-    """Counts what is taken, and wakes those who wait when something becomes free."""
+    """Counts what is taken, and wakes those who wait when something becomes free, the one who waited longest first."""
 
     def __init__(self, limits: Limits, wake: Callable[[str], None]) -> None:
         self._limits = limits
         self._wake = wake
         self._taken = 0
-        self._by_run: Counter[str] = Counter()
+        self._by_run: dict[str, Counter[str]] = {}
         self._by_tool: Counter[str] = Counter()
-        self._wanting: OrderedDict[str, None] = OrderedDict()
+        self._waiting: dict[str, OrderedDict[str, int]] = {}
+        """Who could begin more than it may, by the limited tool it is for; all others stand in one line, `""`."""
+        self._since: dict[str, int] = {}
+        self._numbers = 0
+        self._woken: dict[str, str] = {}
+        """Those that were told and have not looked yet, with the line they stood in: a place is kept for each."""
         self._locks: dict[str, str] = {}
         self._parked: dict[str, dict[str, None]] = {}
 
     def moment(self, run: str, at: int) -> Moment:
         """What a run may take now. Where others wait, what is free is shared."""
-        free = self._limits.total - self._taken
-        others = len(self._wanting) - (run in self._wanting)
+        mine = self._woken.pop(run, None)
+        free = self._limits.total - self._taken - len(self._woken)
+        others = len(self._since) - (run in self._since)
         share = -(-free // (others + 1)) if free > 0 else 0
-        slots = min(share, self._limits.run - self._by_run[run])
-        tools = {name: most - self._by_tool[name] for name, most in self._limits.tools.items()}
-        return Moment(at, slots, tools, self._locked_for(run))
+        tools = {name: self._left_for(name) for name in self._limits.tools}
+        if mine is not None:
+            self._woken[run] = mine
+        return Moment(at, min(share, self._left_in(run)), tools, self._locked_for(run))
+
+    def _left_for(self, tool: str) -> int:
+        kept = sum(line == tool for line in self._woken.values())
+        return self._limits.tools.get(tool, 0) - self._by_tool[tool] - kept
+
+    def _left_in(self, run: str) -> int:
+        mine = self._by_run.get(run)
+        return self._limits.run - (mine.total() if mine else 0)
 
     def close(self) -> None:
         """Let nothing begin any more."""
@@ -57,31 +72,74 @@ class Room:
     def take(self, run: str, tool: str) -> None:
         """An attempt has begun."""
         self._taken += 1
-        self._by_run[run] += 1
-        if tool in self._limits.tools:
-            self._by_tool[tool] += 1
+        self._by_run.setdefault(run, Counter())[tool] += 1
+        self._by_tool[tool] += 1
 
     def give(self, run: str, tool: str) -> None:
-        """An attempt is over; those who wait longest are told first."""
+        """An attempt is over."""
         self._taken -= 1
-        self._by_run[run] -= 1
-        if tool in self._limits.tools:
-            self._by_tool[tool] -= 1
-        if self._wanting:
-            longest, _ = self._wanting.popitem(last=False)
-            self._wake(longest)
+        self._by_run[run][tool] -= 1
+        self._by_tool[tool] -= 1
+        self._offer()
 
-    def want(self, run: str, *, wants: bool) -> None:
-        """Note whether a run could begin more than it may."""
-        if wants:
-            self._wanting[run] = None
-        else:
-            self._wanting.pop(run, None)
+    def recount(self, run: str, tools: Iterable[str]) -> None:
+        """Note what a run has at work, whatever was thought before."""
+        for tool, count in self._by_run.pop(run, Counter[str]()).items():
+            self._taken -= count
+            self._by_tool[tool] -= count
+        for tool in tools:
+            self.take(run, tool)
+        self._offer()
 
     def leave(self, run: str) -> None:
         """A run has nothing at work any more."""
-        self._taken -= self._by_run.pop(run, 0)
-        self._wanting.pop(run, None)
+        self._woken.pop(run, None)
+        self._leave_line(run)
+        self.recount(run, ())
+
+    # ------------------------------------------------------------ those who wait
+
+    def want(self, run: str, tools: Iterable[str]) -> None:
+        """Note what a run could begin and may not, now that it has looked. Who waited already keeps its place."""
+        lines = {tool if tool in self._limits.tools else "" for tool in tools}
+        woken = self._woken.pop(run, None) is not None
+        if not lines:
+            if self._leave_line(run) or woken:
+                self._offer()
+            return
+        since = self._since.get(run)
+        if since is None:
+            self._numbers += 1
+            since = self._since[run] = self._numbers
+        for line in lines:
+            self._waiting.setdefault(line, OrderedDict())[run] = since
+        for line in self._waiting.keys() - lines:
+            self._waiting[line].pop(run, None)
+        self._offer()
+
+    def _leave_line(self, run: str) -> bool:
+        if self._since.pop(run, None) is None:
+            return False
+        for waiting in self._waiting.values():
+            waiting.pop(run, None)
+        return True
+
+    def _offer(self) -> None:
+        """Wake as many as there is room for. One that is woken looks, and then says again what it wants."""
+        while self._since and self._limits.total - self._taken > len(self._woken):
+            heads = [(*found, line) for line in self._waiting if (found := self._first_in(line)) is not None]
+            if not heads:
+                return
+            _, run, line = min(heads)
+            self._leave_line(run)
+            self._woken[run] = line
+            self._wake(run)
+
+    def _first_in(self, line: str) -> tuple[int, str] | None:
+        """Who waited longest in a line, if it may begin anything."""
+        if line and self._left_for(line) <= 0:
+            return None
+        return next(((since, run) for run, since in self._waiting[line].items() if self._left_in(run) > 0), None)
 
     # ------------------------------------------------------------ locks
 

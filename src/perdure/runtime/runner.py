@@ -8,19 +8,35 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
-from perdure.core.calls import Outcome
+from perdure.core.calls import Call, Outcome
 from perdure.core.lines import called_by
 from perdure.core.seeing import as_data, call_of
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
 from perdure.core.undoing import undo_call
 from perdure.core.values import digest_of, keep, well_formed
-from perdure.ports import Artifact, Attempt, DiskFull, Entry, JournalError, Summary, Turn
+from perdure.errors import PerdureError
+from perdure.ports import (
+    Artifact,
+    Attempt,
+    Closed,
+    DiskFull,
+    Entry,
+    JournalError,
+    Locked,
+    Malformed,
+    OutOfOrder,
+    ReadOnlyDisk,
+    Summary,
+    Turn,
+    UnknownArtifact,
+)
 from perdure.runtime.keys import key_of
 from perdure.runtime.stage import Stage, presentable
 from perdure.runtime.summing import counters_of
@@ -32,6 +48,12 @@ MOST_MESSAGES: Final = 512
 """The most messages that one commit takes."""
 PROGRESS_EVERY: Final = 1_000
 """Milliseconds between two facts about how far an attempt is."""
+PASSING: Final = (DiskFull, ReadOnlyDisk, Locked)
+"""Nothing was kept, and that can be mended while the process lives."""
+OF_ONE_RUN: Final = (Malformed, OutOfOrder, UnknownArtifact)
+"""What one run wrote cannot be kept; the others are not touched."""
+REPORTS: Final = (e.AttemptEnded, e.AttemptLost)
+"""What the world told once and will not tell again."""
 _BOUNDS: Final = frozenset({e.AttemptStarted.type, e.AttemptEnded.type, e.AttemptLost.type})
 """Where an attempt begins or ends."""
 Sent = tuple[Message, "asyncio.Future[None] | None"]
@@ -54,7 +76,11 @@ class Runner:
         self._scheduled = False
         self._shown: tuple[Any, ...] = ()
         self._progressed: dict[str, int] = {}
-        self._is_full = False
+        self._failed = 0
+        """How many commits in a row were not kept."""
+        self._reloading = False
+        self.stuck: BaseException | None = None
+        """Why it does not go on although it could. The next message makes it try again."""
 
     @property
     def run(self) -> str:
@@ -64,7 +90,7 @@ class Runner:
     @property
     def is_idle(self) -> bool:
         """Whether nothing is under way that would be lost by letting go."""
-        return not (self._inbox or self._committing or self._scheduled or self.stage.busy)
+        return not (self._inbox or self._committing or self._scheduled or self._reloading or self.stage.busy)
 
     def now(self) -> int:
         """The time, as this run sees it."""
@@ -95,8 +121,14 @@ class Runner:
             self.post(e.AttemptLost(step=command.step, visit=command.visit, attempt=command.attempt, deed=command.deed))
         self.post(Look())
 
+    def count_anew(self) -> None:
+        """Tell the room what is at work and what is held, by the state alone."""
+        room = self.host.room
+        room.recount(self.run, [called_by(cell) for cell in self.state.flying.values()])
+        room.hold(self.run, self.state.locks, ())
+
     def _wake(self) -> None:
-        if not self._scheduled and not self._committing:
+        if not self._scheduled and not self._committing and not self._reloading:
             self._scheduled = True
             self.host.stirring.add(self.run)
             asyncio.get_running_loop().call_soon(self._pump)
@@ -104,7 +136,7 @@ class Runner:
     def _heard(self, message: Message) -> None:
         """Take what came of an attempt: at once if nothing else is at work, or else together with what comes soon."""
         self._inbox.append((message, None))
-        if self.stage.busy or self._scheduled or self._committing:
+        if self.stage.busy or self._scheduled or self._committing or self._reloading:
             self._wake()
         else:
             self.host.stirring.add(self.run)
@@ -115,35 +147,41 @@ class Runner:
     def _pump(self) -> None:
         """Make turns of all messages that are there, and commit them at once."""
         self._scheduled = False
-        if self._committing or self.host.failure is not None:
+        if self._committing or self._reloading:
             return
+        if self.host.failure is not None:
+            self.fail(self.host.failure)
+            return
+        self.stuck = None
         events: list[e.Event] = []
         taken: list[Sent] = []
         at = self.now()
         try:
-            taken.extend(sent for sent in islice(iter(self._next, None), MOST_MESSAGES) if self._take(sent, at, events))
-        except Exception as error:  # noqa: BLE001  a bug of ours must not leave a run hanging unseen
+            for sent in islice(iter(self._next, None), MOST_MESSAGES):
+                taken.append(sent)
+                self._take(sent, at, events)
+            made = self._turn(events, at) if events else None
+        except Exception as error:  # noqa: BLE001  a bug, ours or a strategy's, must not leave a run hanging unseen
             _log.exception("the run %s cannot be decided on; it stands as its journal says", self.run)
-            self.fail(error, taken)
+            self._fall_back(error, taken, is_lasting=True)
             return
-        if events:
-            self._commit(events, taken, at)
+        if made is not None:
+            self._commit(made, events, taken)
         else:
             self._settled(taken)
 
     def _next(self) -> Sent | None:
         return self._inbox.popleft() if self._inbox else None
 
-    def _take(self, sent: Sent, at: int, events: list[e.Event]) -> bool:
+    def _take(self, sent: Sent, at: int, events: list[e.Event]) -> None:
         message, future = sent
         try:
             made = turn(self.state, message, self.host.room.moment(self.run, at))
         except Refused as refusal:
             _refuse(future, refusal)
-            return False
+            return
         events += made
         self._count(made)
-        return True
 
     def _count(self, made: list[e.Event]) -> None:
         """Tell the room what began and what is over."""
@@ -152,27 +190,25 @@ class Runner:
             if event.type in _BOUNDS and isinstance(event, e.AboutAttempt) and event.deed == "do":
                 count = room.take if event.type == e.AttemptStarted.type else room.give
                 count(run, called_by(state.cells[event.step]))
-        room.want(run, wants=bool(state.eager) and not state.parked and state.paused_at is None)
+        room.want(run, state.hungry if state.paused_at is None else ())
         if state.locks or state.parked or not room.is_unlocked:
             room.hold(run, state.locks, state.parked)
 
     # ------------------------------------------------------------ commits
 
-    def _commit(self, events: list[e.Event], taken: list[Sent], at: int) -> None:
-        self._committing = taken or [(Look(), None)]
-        kept = dict(self.state.kept)
-        made = self._turn(events, at, kept)
+    def _commit(self, made: Turn, events: list[e.Event], taken: list[Sent]) -> None:
+        self._committing = taken
+        self.head += len(events)
         written = asyncio.ensure_future(self.host.journal.append(made, alone=self.host.is_quiet))
         if written.done():
-            self._committed(written, events, kept)
+            self._committed(written, made, events)
         else:
-            written.add_done_callback(lambda done: self._committed(done, events, kept))
+            written.add_done_callback(lambda done: self._committed(done, made, events))
 
-    def _turn(self, events: list[e.Event], at: int, kept: dict[str, bytes]) -> Turn:
+    def _turn(self, events: list[e.Event], at: int) -> Turn:
         first = self.head + 1
         entries = [Entry(self.run, seq, each.type, at, e.encode(each)) for seq, each in enumerate(events, first)]
-        artifacts = [*self._artifacts, *(Artifact(digest, data) for digest, data in kept.items())]
-        self.head += len(entries)
+        artifacts = [*self._artifacts, *(Artifact(digest, data) for digest, data in self.state.kept.items())]
         asked = [each.question for each in events if isinstance(each, e.QuestionAsked)]
         answered = [each.question for each in events if isinstance(each, (e.QuestionAnswered, e.QuestionClosed))]
         return Turn(self.run, first, entries, artifacts, self._summary(), asked, answered)
@@ -192,16 +228,16 @@ class Runner:
             status, started.goal, started.session, started.parent, wake_at, state.ended is not None, counters_of(state)
         )
 
-    def _committed(self, done: "asyncio.Future[None]", events: list[e.Event], kept: dict[str, bytes]) -> None:
+    def _committed(self, done: "asyncio.Future[None]", made: Turn, events: list[e.Event]) -> None:
         taken, self._committing = self._committing, []
-        error = done.exception()
-        if error is not None:
-            self._not_kept(error, taken)
+        error = None if done.cancelled() else done.exception()
+        if error is not None or done.cancelled():
+            self._not_kept(error or Closed("the journal was closed"), taken)
             return
-        self._artifacts = []
-        for digest, data in kept.items():
-            self.state.kept.pop(digest, None)
-            self.host.shelf.put(digest, data)
+        self._artifacts, self._failed = [], 0
+        for artifact in made.artifacts:
+            if artifact.data is not None and self.state.kept.pop(artifact.digest, None) is not None:
+                self.host.shelf.put(artifact.digest, artifact.data)
         self._do(caused(self.state, events))
         self._settled(taken)
 
@@ -212,7 +248,8 @@ class Runner:
         if self.state.ended is not None:
             self._end()
             return
-        self.host.note_wake(self.run, self.state.wake_at)
+        wake_at = self.state.wake_at
+        self.host.note_wake(self.run, None if wake_at is None else wake_at - self._offset)
         if self._inbox:
             self._pump()
         else:
@@ -230,28 +267,48 @@ class Runner:
     # ------------------------------------------------------------ when a commit fails
 
     def _not_kept(self, error: BaseException, taken: list[Sent]) -> None:
-        """What was decided is not so. A full disk can be waited for; after anything else nobody knows the file."""
-        if isinstance(error, DiskFull) and not self._is_full and self.state.started is not None and self.head:
-            self._is_full = True
-            self._inbox.extendleft(reversed(taken))
-            self.host.reload(self, error)
+        """What was decided is not so. Some errors pass, some are about this run; after others nobody knows the file."""
+        self._failed += 1
+        if isinstance(error, PASSING):
+            self._fall_back(error, taken, is_lasting=self._failed > 1)
+        elif isinstance(error, OF_ONE_RUN):
+            _log.error("the run %s cannot go on: %s", self.run, error)
+            self._fall_back(error, taken, is_lasting=True)
         else:
             self.fail(error, taken)
-            if not isinstance(error, DiskFull):
-                self.host.fail(error)
+            self.host.fail(error)
+
+    def _fall_back(self, error: BaseException, taken: list[Sent], *, is_lasting: bool) -> None:
+        """Go back to what is durable. What came of attempts is held on to; if it lasts, the rest is given back."""
+        self._inbox.extendleft(reversed(taken))
+        self.stuck = error if is_lasting else None
+        if is_lasting:
+            for _, future in self._inbox:
+                _refuse(future, error)
+            self._inbox = deque(sent for sent in self._inbox if isinstance(sent[0], REPORTS))
+        self._reloading = True
+        self.host.reload(self, error)
 
     def fail(self, error: BaseException, taken: Sequence[Sent] = ()) -> None:
         """Stop driving: the store cannot go on. The run stands as its journal says."""
         for _, future in (*taken, *self._inbox):
             _refuse(future, error)
         self._inbox.clear()
+        self.host.room.leave(self.run)
         self.host.gave_up(self, error)
 
-    def restart(self, state: State, head: int, reason: str) -> None:
-        """Go on from what is durable, paused; the messages that were not kept are taken again."""
-        self.state, self.head, self._shown = state, head, ()
+    def restart(self, state: State, head: int, error: BaseException) -> None:
+        """Go on from what is durable: paused, with the messages that were not kept; or when the next message comes."""
+        state.kept.update(self.state.kept)
+        self.state, self.head, self._shown, self._reloading = state, head, (), False
+        self.count_anew()
+        if self.stuck is not None:
+            self.host.room.want(self.run, ())
+            self.host.stopped(self, self.stuck)
+            return
         if state.paused_at is None and state.ended is None:
-            self._inbox.appendleft((e.RunPaused(reason=reason), None))
+            told = f"{error.code}: {error.message}" if isinstance(error, PerdureError) else str(error)
+            self._inbox.appendleft((e.RunPaused(reason=well_formed(told)), None))
         self._wake()
 
     # ------------------------------------------------------------ deeds
@@ -259,10 +316,21 @@ class Runner:
     def _do(self, commands: list[Command]) -> None:
         for command in commands:
             if isinstance(command, StartAttempt):
-                self.host.at_work += 1
-                self.stage.start(self._attempt(command), undo=command.deed == "undo")
+                self._begin(command)
             else:
                 self.stage.stop(command.step, command.visit, command.attempt, self._why(command.step))
+
+    def _begin(self, command: StartAttempt) -> None:
+        if self.host.failure is not None:
+            return  # closed while the intent was written: it is in doubt, as if the process had died here
+        self.host.at_work += 1
+        try:
+            attempt = self._attempt(command)
+        except Exception as error:  # noqa: BLE001  a secret that is not there, a value that cannot be read: it never began
+            bare = Attempt(self.run, command.step, command.visit, command.attempt, "", Call("tool", "", {}))
+            self._told(bare, Outcome.failed("invalid", f"it could not begin: {error}"), command.deed == "undo")
+        else:
+            self.stage.start(attempt, undo=command.deed == "undo")
 
     def _why(self, step: str) -> str:
         return "timeout" if self.state.cells[step].work.stopping else "cancelled"
@@ -273,7 +341,7 @@ class Runner:
         if command.deed == "undo":
             call = undo_call(state.undoing[command.step, command.visit])
             key = key_of(self.run, f"{command.step}!", command.visit, digest_of(as_data(call)))
-            return Attempt(self.run, command.step, command.visit, command.attempt, key, call)
+            return Attempt(self.run, command.step, command.visit, command.attempt, key, call, deed="undo")
         masked = cell.work.call or call_of(state, cell)
         key = key_of(self.run, command.step, command.visit, cell.work.digest)
         call = call_of(state, cell, self.host.secrets) if self.host.secrets else masked
@@ -287,7 +355,10 @@ class Runner:
         loop = asyncio.get_running_loop()
 
         def report(fraction: float, message: str = "") -> None:
-            loop.call_soon_threadsafe(self._progress, command, fraction, message)
+            share = float(fraction)
+            told = (share if 0.0 <= share <= 1.0 else float(share > 1.0), str(message)[:200])  # NaN is no share
+            with suppress(RuntimeError):  # the loop may be gone; the one who reports need not know
+                loop.call_soon_threadsafe(self._progress, command, *told)
 
         return report
 
@@ -298,9 +369,7 @@ class Runner:
             return
         self._progressed[command.step] = now
         about: dict[str, Any] = {"step": command.step, "visit": command.visit, "attempt": command.attempt}
-        self.post(
-            e.AttemptProgressed(fraction=min(max(fraction, 0.0), 1.0), message=well_formed(message[:200]), **about)
-        )
+        self.post(e.AttemptProgressed(fraction=fraction, message=well_formed(message), **about))
 
     def _told(self, attempt: Attempt, outcome: Outcome, undo: bool) -> None:  # noqa: FBT001  called by the stage alone
         """An attempt has ended."""
@@ -309,17 +378,20 @@ class Runner:
         about: dict[str, Any] = {"step": attempt.step, "visit": attempt.visit, "attempt": attempt.number}
         if undo:
             about["deed"] = "undo"
+        self._heard(self._ended(outcome, about))
+
+    def _ended(self, outcome: Outcome, about: dict[str, Any]) -> e.AttemptEnded:
         if outcome.failure is None:
             try:
-                self._heard(e.AttemptEnded(exit=outcome.exit, output=keep(outcome.output, self.state.kept), **about))
+                return e.AttemptEnded(exit=outcome.exit, output=keep(outcome.output, self.state.kept), **about)
             except ValueError as error:
                 outcome = Outcome.failed("invalid", f"what it gave is not JSON: {error}")
-        if outcome.failure is not None:
-            self._heard(e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), **about))
+        assert outcome.failure is not None  # noqa: S101  one of both
+        return e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), **about)
 
 
 def _refuse(future: "asyncio.Future[None] | None", error: BaseException) -> None:
     if future is not None and not future.done():
         future.set_exception(error)
-    elif future is None and isinstance(error, JournalError):
+    elif future is None and isinstance(error, JournalError) and not isinstance(error, Closed):
         _log.error("a message was not kept: %s", error)

@@ -2,15 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from perdure.core.calls import Failure, Outcome
-from perdure.core.values import to_json, well_formed
+from perdure.core.values import keep, well_formed
 from perdure.ports import Attempt, Performer
 
 MOST_DETAIL: Final = 4096
 """The most letters that a failure may have."""
+LONGEST_WAIT: Final = 365 * 86_400.0
+"""The most seconds that another side can ask us to stay away."""
 Told = Callable[[Attempt, Outcome, bool], None]
 """Called with an attempt, what came of it, and whether it was to undo."""
 Name = tuple[str, int, int, bool]
@@ -52,9 +54,11 @@ class Stage:
             outcome = await self._performer.perform(act.attempt)
         except asyncio.CancelledError:
             outcome = _cut_short(act.stopped)
-        except Exception as error:  # noqa: BLE001  whatever a performer does, the run hears of it
-            outcome = Outcome.failed("unknown", f"{type(error).__name__}: {error}")
-        self._tell(name, act, outcome)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  whatever a performer does, also SystemExit, the run hears of it
+            outcome = Outcome.failed("unknown", _said(error))
+        self._tell(name, act, _checked(outcome))
 
     def stop(self, step: str, visit: int, number: int, why: str) -> None:
         """Ask an attempt to end; after a while, stop waiting for it. `why`: `timeout` or `cancelled`."""
@@ -64,6 +68,7 @@ class Stage:
             return
         act.stopped = why
         act.task.cancel()
+        act.task.add_done_callback(lambda _: self._tell(name, act, _cut_short(why)))  # it may not have begun at all
         asyncio.get_running_loop().call_later(self._grace, self._give_up, name, act)
 
     def _give_up(self, name: Name, act: _Act) -> None:
@@ -84,6 +89,12 @@ class Stage:
             await asyncio.wait(tasks, timeout=self._grace)
 
 
+def _checked(outcome: object) -> Outcome:
+    if isinstance(outcome, Outcome) and isinstance(outcome.failure, Failure | None):
+        return outcome
+    return Outcome.failed("invalid", f"the performer gave {type(outcome).__name__}, which is no outcome")
+
+
 def _cut_short(why: str) -> Outcome:
     if why == "timeout":
         return Outcome.failed("timeout", "it took longer than it may")
@@ -92,9 +103,28 @@ def _cut_short(why: str) -> Outcome:
 
 def presentable(failure: Failure) -> Failure:
     """A failure that can be written down, whatever a performer put into it."""
+    kind = failure.kind if isinstance(failure.kind, str) and failure.kind.isascii() else "unknown"
+    return Failure(kind, well_formed(str(failure.message)[:MOST_DETAIL]), _pause(failure), _detail(failure.detail))
+
+
+def _pause(failure: Failure) -> float | None:
+    asked = failure.retry_after
+    is_time = isinstance(asked, (int, float)) and 0 <= asked < float("inf")
+    return min(float(asked), LONGEST_WAIT) if is_time and asked is not None else None
+
+
+def _detail(detail: Any) -> Any:
+    kept: dict[str, bytes] = {}
     try:
-        small = len(to_json(failure.detail)) <= MOST_DETAIL
+        value = keep(detail, kept)
     except ValueError:
-        small = False
-    message = well_formed(str(failure.message)[:MOST_DETAIL])
-    return replace(failure, message=message, detail=failure.detail if small else None)
+        return None
+    return value.data if not kept else None
+
+
+def _said(error: BaseException) -> str:
+    """What an exception says, also one that cannot be printed."""
+    try:
+        return f"{type(error).__name__}: {error}"[:MOST_DETAIL]
+    except Exception:  # noqa: BLE001  its own fault is not ours
+        return type(error).__name__
