@@ -87,7 +87,7 @@ def picture_of(state: State) -> dict[str, Any]:
         "questions": sorted(state.questions),
         "signals": {name: len(queue) for name, queue in sorted(state.signals.items()) if queue},
         "undoing": sorted(f"{key}:{visit}" for key, visit in state.undoing),
-        "effects": [[each.cell.key, each.visit, each.attempts, each.over] for each in state.effects],
+        "effects": [[each.cell.key, each.visit, each.attempts, each.over] for each in state.effects.values()],
         "counted": [state.steps_over, state.attempts],
         "wake_at": state.wake_at,
     } | {f"step {key}": _picture_of_cell(state, cell) for key, cell in state.cells.items()}
