@@ -119,6 +119,7 @@ class Work:
     """The tries at one visit of an acting step."""
 
     __slots__ = (
+        "alarm",
         "attempt",
         "call",
         "counted",
@@ -143,6 +144,8 @@ class Work:
         """When the next try may begin."""
         self.until: int | None = None
         """When the try under way is too late."""
+        self.alarm = 0
+        """The number of the timer for either."""
         self.since = 0
         """When the first try began, on the run's own clock."""
         self.call: Call | None = None
@@ -172,8 +175,8 @@ class Cell:
     """One step as it stands in the run."""
 
     __slots__ = (
-        "age", "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "node", "open", "parent", "position",
-        "question", "result", "scope", "status", "strategy", "tree", "undo", "visit", "within",
+        "age", "alarm", "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "node", "open", "parent",
+        "position", "question", "result", "scope", "status", "strategy", "tree", "undo", "visit", "within",
     )  # fmt: skip
 
     def __init__(self, key: str, node: Node, parent: "Cell | None", position: int, scope: "Scope") -> None:
@@ -193,6 +196,8 @@ class Cell:
         self.at = self.age = 0
         """When the visit began, and its place in the line of those that could begin an attempt."""
         self.due: int | None = None
+        self.alarm = 0
+        """The number of the timer that is set for it."""
         self.open = True
         """Whether a group may let its children begin."""
         self.body: Body | Work | None = None
@@ -298,6 +303,8 @@ class Effect:
     """When the next try may begin."""
     until: int | None = None
     """When the try under way is too late."""
+    alarm: int = 0
+    """The number of the timer for either."""
     over: bool = False
     """Whether nothing more is tried."""
     failure: Failure | None = None

@@ -30,14 +30,19 @@ def enter(turn: Deciding, parent: Cell, position: int) -> None:
     try:
         if step is not None and step.when is not None and not _holds(turn, cell, step.when):
             pass_by(turn, cell, "skipped")
-        elif isinstance(step, Leading) and step.max_visits is not None and cell.laps >= step.max_visits:
-            pass_by(turn, cell, "exhausted", Failure("stalled", f"it had its {step.max_visits} visits"))
+        elif _is_exhausted(cell):
+            pass_by(turn, cell, "exhausted", Failure("stalled", f"it had its {cell.laps} visits"))
         elif broken := _broken_requirement(turn, cell):
             pass_by(turn, cell, "failure", Failure("unmet", f"it requires: {broken}"))
         else:
             _record_entry(turn, cell, _terms(turn, cell))
     except (ExpressionError, ValueError) as error:
-        pass_by(turn, cell, "failure", Failure("invalid", told(error)))
+        exit_ = "exhausted" if _is_exhausted(cell) else "failure"
+        pass_by(turn, cell, exit_, Failure("invalid", told(error)))
+
+
+def _is_exhausted(cell: Cell) -> bool:
+    return isinstance(cell.step, Leading) and cell.step.max_visits is not None and cell.laps >= cell.step.max_visits
 
 
 def _holds(turn: Deciding, cell: Cell, source: str) -> bool:

@@ -8,7 +8,7 @@ from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Result, Scope, Serial, Work, kind_of
 from perdure.core.learning import steps_grown, tell_parent
-from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks
+from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
 from perdure.core.reopening import run_reopened
 from perdure.core.state import State
 from perdure.plan.model.steps import CheckpointStep, SubplanStep, WaitStep
@@ -80,7 +80,7 @@ def _step_entered(state: State, event: e.StepEntered) -> None:
     cell.laps += 1
     cell.leaving, cell.question, cell.undo = None, "", ()
     if event.due is not None:
-        state.set_timer(event.due, cell.key, cell.visit, "step", fixed=event.fixed)
+        cell.alarm = state.set_timer(event.due, cell.key, cell.visit, "step", fixed=event.fixed)
     _into_parent(cell)
     _open(state, cell, event)
 
@@ -156,11 +156,14 @@ def _locks_taken(state: State, event: e.LocksTaken) -> None:
     cell.open = True
     state.eager.discard(cell.key)
     take_locks(state, cell)
+    wake_within(state, cell)
 
 
 def _step_passed(state: State, event: e.StepPassed) -> None:
     cell = state.located(event.step)
     cell.status = "over"
+    if event.exit == "failure":  # a loop around a step that cannot be entered has to end too
+        cell.laps += 1
     _end(cell, Result(event.exit, event.to, failure=event.failure, passed=True))
 
 
@@ -213,9 +216,9 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
     if event.deed == "undo":
         effect = state.undoing[event.step, event.visit] = state.effects[event.step, event.visit]
         effect.attempts, effect.flying, effect.stopping = event.attempt, True, False
-        effect.due, effect.until = None, event.due
+        effect.due, effect.until, effect.alarm = None, event.due, 0
         if event.due is not None:
-            state.set_timer(event.due, event.step, event.visit, "undo")
+            effect.alarm = state.set_timer(event.due, event.step, event.visit, "undo")
         return
     work = cell.work
     if not work.attempt:
@@ -224,12 +227,13 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
     state.eager.discard(cell.key)
     work.attempt, work.flying, work.stopping, work.lost = event.attempt, True, False, False
     work.counted += 1
-    work.outcome, work.due, work.until, work.digest = None, None, event.due, event.call
+    work.outcome, work.due, work.until, work.alarm = None, None, event.due, 0
+    work.digest = event.call
     work.fraction, work.message = 0.0, ""
     state.flying[cell.key] = cell
     take_locks(state, cell)
     if event.due is not None:
-        state.set_timer(event.due, cell.key, cell.visit, "attempt")
+        work.alarm = state.set_timer(event.due, cell.key, cell.visit, "attempt")
 
 
 def _attempt_progressed(state: State, event: e.AttemptProgressed) -> None:
@@ -286,12 +290,12 @@ def _effect_kept(state: State, event: e.EffectKept) -> None:
 
 def _retry_planned(state: State, event: e.RetryPlanned) -> None:
     if event.deed == "undo":
-        state.undoing[event.step, event.visit].due = event.due
-        state.set_timer(event.due, event.step, event.visit, "undo")
+        effect = state.undoing[event.step, event.visit]
+        effect.due, effect.alarm = event.due, state.set_timer(event.due, event.step, event.visit, "undo")
         return
     cell = state.cells[event.step]
     cell.work.due, cell.age = event.due, state.next_number()
-    state.set_timer(event.due, cell.key, cell.visit, "retry")
+    cell.work.alarm = state.set_timer(event.due, cell.key, cell.visit, "retry")
 
 
 # ------------------------------------------------------------------------------- people and the outside

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from heapq import heappush
 from typing import Any, Final
 
-from perdure.core.cells import Cell
+from perdure.core.cells import Body, Cell
 from perdure.core.outline import priority_of
 from perdure.core.state import State
 from perdure.plan.model.parts import ToolCall
@@ -16,6 +16,15 @@ def make_hungry(state: State, cell: Cell) -> None:
     state.eager.add(cell.key)
     entry = (-priority_of(cell.node), cell.age, cell.key, cell.visit)
     heappush(state.hungry.setdefault(called_by(cell), []), entry)
+
+
+def wake_within(state: State, cell: Cell) -> None:
+    """A group is open: the groups inside that want locks of their own may ask for them."""
+    for child in cell.body.live.values() if isinstance(cell.body, Body) else ():
+        if child.open:
+            wake_within(state, child)
+        else:
+            make_hungry(state, child)
 
 
 def called_by(cell: Cell) -> str:

@@ -10,7 +10,7 @@ from heapq import heapify
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Graph, Grown, Serial, Work
 from perdure.core.learning import count, count_need, dependents_of, node_at, verdict_of
-from perdure.core.lines import locks_at_entry, make_hungry
+from perdure.core.lines import locks_at_entry, wake_within
 from perdure.core.outline import priority_of
 from perdure.core.state import State
 
@@ -23,6 +23,7 @@ def run_reopened(state: State, event: e.RunReopened) -> None:
     step = state.cells[event.step]
     way = {each.parent.key: each for each in (step, *step.around) if each.parent}
     _revive(state, state.cells[""], way)
+    wake_within(state, state.cells[""])
     due = state.started.due if state.started else None
     if due is not None and due > state.clock(state.at):
         state.set_timer(due, "", 1, "run")
@@ -41,10 +42,8 @@ def _revive(state: State, cell: Cell, way: dict[str, Cell]) -> None:
     """Make a group active again, with the body it had."""
     cell.status, cell.result, cell.leaving, cell.undo = "active", None, None, ()
     if cell.due is not None:
-        state.set_timer(cell.due, cell.key, cell.visit, "step")
+        cell.alarm = state.set_timer(cell.due, cell.key, cell.visit, "step")
     cell.open = not locks_at_entry(cell)
-    if not cell.open:
-        make_hungry(state, cell)
     body = cell.body
     if isinstance(body, Serial):
         _revive_serial(state, body, way.get(cell.key), way)
@@ -85,13 +84,16 @@ def _restore(state: State, body: Body, cell: Cell, way: dict[str, Cell]) -> None
         return
     if _is_in_doubt(state, cell):
         _resume(body, cell)
-    elif (
-        isinstance(cell.body, Body) and not (cell.result and cell.result.passed) and (not is_chosen or cell.key in way)
-    ):
+    elif _was_entered(cell) and (not is_chosen or cell.key in way):
         _revive(state, cell, way)
         body.live[cell.position] = cell
     else:
         cell.status, cell.laps = "idle", max(0, cell.laps - 1)
+
+
+def _was_entered(cell: Cell) -> bool:
+    """Whether it is a group that was under way when it ended."""
+    return isinstance(cell.body, Body) and cell.result is not None and not cell.result.passed
 
 
 def _is_in_doubt(state: State, cell: Cell) -> bool:

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from perdure.core.calls import Call, Repeat
-from perdure.core.cells import Body, Cell, Effect, Grown, Scope, Work, kind_of
+from perdure.core.cells import Body, Cell, Effect, Grown, Scope, kind_of
 from perdure.core.events import QuestionAsked, RunEnded, RunStarted, RunStopping
 from perdure.core.outline import Outline
 from perdure.core.values import Read, Value
@@ -107,9 +107,11 @@ class State:
         self.numbers += 1
         return self.numbers
 
-    def set_timer(self, due: int, key: str, visit: int, what: str, *, fixed: bool = False) -> None:
-        """Note that something is due."""
-        heappush(self.moments if fixed else self.timers, (due, self.next_number(), key, visit, what))
+    def set_timer(self, due: int, key: str, visit: int, what: str, *, fixed: bool = False) -> int:
+        """Note that something is due; the number of the note."""
+        number = self.next_number()
+        heappush(self.moments if fixed else self.timers, (due, number, key, visit, what))
+        return number
 
     @property
     def wake_at(self) -> int | None:
@@ -128,26 +130,24 @@ class State:
 
     def is_due(self, timer: Timer) -> bool:
         """Whether a timer still means something."""
-        due, _, key, visit, what = timer
+        _, number, key, visit, what = timer
         if what == "run":
             return self.stopping is None
         if what == "undo":
-            return self._is_due_in_undo(self.undoing.get((key, visit)), due)
-        cell = self.cells.get(key)
-        return cell is not None and cell.visit == visit and cell.status == "active" and self._is_due_in(cell, due, what)
-
-    def _is_due_in_undo(self, effect: Effect | None, due: int) -> bool:
-        if effect is None:
+            effect = self.undoing.get((key, visit))
+            return effect is not None and effect.alarm == number and not (effect.flying and effect.stopping)
+        cell = self.cells[key]
+        if cell.status != "active" or cell.visit != visit:
             return False
-        return effect.until == due and not effect.stopping if effect.flying else effect.due == due
+        return cell.alarm == number if what == "step" else self._is_due_at_work(cell, number, what)
 
-    def _is_due_in(self, cell: Cell, due: int, what: str) -> bool:
-        if what == "step" or not isinstance(cell.body, Work):
-            return cell.due == due
-        work = cell.body
-        if what == "retry":
-            return not work.flying and cell.key not in self.eager and work.due == due
-        return work.flying and not work.stopping and work.until == due
+    def _is_due_at_work(self, cell: Cell, number: int, what: str) -> bool:
+        work = cell.work
+        if work.alarm != number:
+            return False
+        return (
+            work.flying and not work.stopping if what == "attempt" else not work.flying and cell.key not in self.eager
+        )
 
     # ---------------------------------------------------------------- cells
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, accept, reopened
 from perdure.core.calls import Failure
-from perdure.core.cells import Body, Cell, Effect
+from perdure.core.cells import Body, Cell, Effect, Kind
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.ending import Ending
 from perdure.core.evolve import evolve
@@ -61,15 +61,22 @@ def _hear(making: Deciding, message: Message) -> None:
     if isinstance(message, Look):
         return
     state = making.state
-    if isinstance(message, e.StepStopping):
-        message = _cancelling(state.cells[message.step], message)
-    elif isinstance(message, e.RunReopened):
-        message = e.RunReopened(step=reopened(state, message), by=message.by)
-    making.record(message)
+    making.record(_as_fact(state, message))
     making.now = state.clock(making.at)
     hearing = _HEARING.get(message.type)
     if hearing is not None:
         hearing(making, message)
+
+
+def _as_fact(state: State, message: e.Event) -> e.Event:
+    """A message with all that it leaves to us to say."""
+    match message:
+        case e.StepStopping():
+            return _cancelling(state.cells[message.step], message)
+        case e.RunReopened():
+            return e.RunReopened(step=reopened(state, message), by=message.by)
+        case _:
+            return message
 
 
 def _cancelling(cell: Cell, message: e.StepStopping) -> e.StepStopping:
@@ -161,6 +168,20 @@ def _due_undo(making: Deciding, effect: Effect) -> None:
 # ------------------------------------------------------------------------------- settling
 
 
+GROUPS: Final = frozenset({"serial", "graph", "map", "agent"})
+_SETTLING: Final[dict[Kind, Callable[[Deciding, Cell], None]]] = {
+    "work": settle_work,
+    "ask": settle_ask,
+    "wait": settle_wait,
+    "mark": settle_mark,
+    "rollback": settle_rollback,
+    "serial": settle_serial,
+    "graph": settle_graph,
+    "map": settle_graph,
+    "agent": settle_agent,
+}
+
+
 def settle(making: Deciding, cell: Cell) -> None:
     """Decide what a step owes right now: nothing while it waits for others or for the world."""
     if cell.status == "active":
@@ -170,37 +191,19 @@ def settle(making: Deciding, cell: Cell) -> None:
 
 
 def _settle_active(making: Deciding, cell: Cell) -> None:
-    if cell.open:
-        _ACTIVE.get(cell.kind, _settle_group)(making, cell)
-
-
-def _settle_group(making: Deciding, cell: Cell) -> None:
-    if making.is_late(cell):
+    if cell.kind in GROUPS and making.is_late(cell):
         stop_group(making, cell, Ending.failed("timeout", "it took longer than it may"))
-    elif cell.kind == "serial":
-        settle_serial(making, cell)
-    elif cell.kind == "agent":
-        settle_agent(making, cell)
-    else:
-        settle_graph(making, cell)
-
-
-_ACTIVE: Final[dict[str, Callable[[Deciding, Cell], None]]] = {
-    "work": settle_work,
-    "ask": settle_ask,
-    "wait": settle_wait,
-    "mark": settle_mark,
-    "rollback": settle_rollback,
-}
+    elif cell.open:
+        _SETTLING[cell.kind](making, cell)
 
 
 def _settle_stopping(making: Deciding, cell: Cell) -> None:
     if cell.kind == "work":
         settle_stopped_work(making, cell)
-    elif cell.kind in {"ask", "wait", "mark", "rollback"}:
-        settle_stopped_pause(making, cell)
-    else:
+    elif cell.kind in GROUPS:
         settle_stopping(making, cell)
+    else:
+        settle_stopped_pause(making, cell)
 
 
 # ------------------------------------------------------------------------------- loading and looking

@@ -6,7 +6,8 @@
 
 No time passes, nothing is stored, nothing is mocked: the turns, the fold and the encoding are those of the product. A
 script says by step what its attempts give: a value, a `Failure`, an `Outcome`, a list of these for one attempt after
-the other (the last one stays), or a function of the call. What undoes a step is scripted as `<step>!`.
+the other (the last one stays), or a function of the call. What undoes a step is scripted as `<step>!`. A script can
+also be a function that is asked about every attempt.
 """
 
 import json
@@ -19,6 +20,7 @@ from perdure.core import events as e
 from perdure.core.accepting import Look, Message
 from perdure.core.calls import Call, Failure, Outcome, Repeat
 from perdure.core.deciding import Moment
+from perdure.core.lines import called_by
 from perdure.core.outline import Outline
 from perdure.core.seeing import call_of, output_of
 from perdure.core.state import Rules, State
@@ -31,7 +33,7 @@ NOON: Final = 1_800_000_000_000
 """When every world begins, in milliseconds."""
 PATIENCE: Final = 100_000
 """The most that a run may do before it counts as one that does not end."""
-Script = Mapping[str, Any]
+Script = Mapping[str, Any] | Callable[[Command], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +144,18 @@ class World:
         """Take one turn, and believe what follows from it."""
         if self.forgetful:
             self.fold()
-        used = [each.work.call for each in self.state.flying.values()]
-        tools = {
-            name: most - sum(call is not None and call.name == name for call in used)
-            for name, most in self.limits.items()
-        }
-        moment = Moment(self.now, self.slots - len(self.state.flying), tools, self.locked)
-        events = turn(self.state, message, moment)
+        events = turn(self.state, message, self._moment(message))
         self.facts.extend((event.type, e.encode(event), self.now) for event in events)
         self.store.update(self.state.kept)
         self.state.kept.clear()
         return events
+
+    def _moment(self, message: Message) -> Moment:
+        """What is free, with the place that the message itself gives back."""
+        freed = message.step if isinstance(message, (e.AttemptEnded, e.AttemptLost)) and message.deed == "do" else None
+        used = [called_by(each) for key, each in self.state.flying.items() if key != freed]
+        tools = {name: most - used.count(name) for name, most in self.limits.items()}
+        return Moment(self.now, self.slots - len(used), tools, self.locked)
 
     def answer(self, value: Any, step: str = "", by: str = "") -> list[e.Event]:
         """Answer the open question of a step, or the one that was asked first."""
@@ -277,6 +280,8 @@ class World:
 
     def _scripted(self, command: Command) -> Any:
         """What the script says about an attempt: by the step's key, or by its id."""
+        if callable(self.script):
+            return self.script(command)
         mark = "!" if command.deed == "undo" else ""
         id_ = self.state.cells[command.step].node.id
         given = self.script.get(f"{command.step}{mark}", self.script.get(f"{id_}{mark}", _echo))

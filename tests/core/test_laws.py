@@ -1,0 +1,190 @@
+"""E4 E9 E10 E17: random plans, outcomes, orders, crashes and messages at wrong times. The laws of the core hold."""
+
+import os
+import random
+from hashlib import sha256
+
+import pytest
+from laws import check_journal, check_rest, check_state, snapshot
+from random_plans import COMMON, a_plan
+
+from perdure.core import events as e
+from perdure.core.accepting import Look, Refused
+from perdure.core.calls import Failure, Outcome
+from perdure.core.growth import Finish, Move
+from perdure.core.turn import replay
+from perdure.core.values import Value
+from perdure.testing.worlds import HANGS, LOST, Takes, World
+
+SOAK = os.environ.get("PERDURE_VOLUME") == "soak"
+SHARDS = 8
+EACH = 2_500 if SOAK else 40
+ANSWERS = (
+    1, 2, 3, 4, "left", "right", Outcome(5, "odd"), Failure("logic", "no"), Failure("transient", "later"), Failure("in_doubt", "who knows"),
+    Failure("rate_limited", "slow", retry_after=7), Failure("timeout", "late"), LOST, HANGS, Takes(4, 6), Takes(30, 7), *(1, 2, 4, 5, 6, 7, 8, 9, "left", "right") * 3,
+)  # fmt: skip
+
+
+def drawn(*parts):
+    return int.from_bytes(sha256("|".join(map(str, parts)).encode()).digest()[:4])
+
+
+def grower(view):
+    """Grows by what it was told: one, two or three steps, sometimes needing each other, sometimes stopping some."""
+    if view.born >= 5:
+        return Finish("success", {"n": view.born, "last": "${steps.?s2.output}"}, keep=["s1", "s2"])
+    draw = drawn(view.born, view.live, len(view.fresh)) % 5
+    if draw == 0 and view.live:
+        return None
+    first = {"tool": "x.y", "with": {"value": view.born}, "undo": {"tool": "un.do"}}
+    more = {"tool": "x.z", "needs": [f"s{view.born + 1}"]}
+    group = {"parallel": [{"id": "in_a", "tool": "x.y"}, {"id": "in_b", "tool": "x.z"}], "join": "any"}
+    add = [[first], [first, more], [first, group], [first, more, group]][draw % 4]
+    return Move(add=add, stop=["s2"] if draw == 3 else [], tags={f"s{view.born + 1}": draw}, memo=[view.born])
+
+
+class Watched(World):
+    """A world in which the laws are looked at after every turn."""
+
+    def __init__(self, plan, seed, **dials):
+        def script(command):
+            return ANSWERS[drawn(seed, command.step, command.visit, command.attempt, command.deed) % len(ANSWERS)]
+
+        repeats = ("safe", "keyed", "never")
+        super().__init__(
+            plan, script, repeat=lambda call: repeats[drawn(seed, call.name) % 3], strategies={"agent:grower": grower},
+            plans={"common": COMMON}, **dials,
+        )  # fmt: skip
+        self.schedule = []
+
+    def send(self, message):
+        self.schedule.append((self.now, self.locked, message))
+        events = super().send(message)
+        check_state(self.state, self.slots, self.limits)
+        return events
+
+    def refold(self):
+        facts = ((e.decode(kind, body), at) for kind, body, at in self.facts)
+        return replay("r_1", self.rules, facts)
+
+
+def dials(rng):
+    return {"slots": rng.choice([1, 2, 5, 10**6]), "limits": rng.choice([{}, {}, {"x.y": 1}]), "order": rng.randint(0, 10**6)}
+
+
+def wrong_messages(world, rng):
+    """Messages that somebody might send at any time, fitting or not."""
+    keys = sorted(world.state.cells)
+    step = rng.choice(keys)
+    questions = sorted(world.state.asked) or ["q_none"]
+    commands = world.commands()
+    yield e.AttemptEnded(step=step, visit=rng.randint(1, 2), attempt=rng.randint(1, 3), deed=rng.choice(["do", "undo"]))
+    yield e.AttemptLost(step=step, visit=1, attempt=9)
+    yield e.QuestionAnswered(question=rng.choice(questions), value=Value(data=rng.choice(ALL_ANSWERS)))
+    yield e.SignalReceived(name=rng.choice(["ping", "pong"]), value=Value(data=1))
+    yield rng.choice([e.RunPaused(), e.RunResumed()])
+    yield e.RunStarted(plan="x")
+    yield Look()
+    if commands:
+        one = rng.choice(commands)
+        yield e.AttemptProgressed(step=one.step, visit=one.visit, attempt=one.attempt, deed=one.deed, fraction=0.5)
+        yield e.AttemptLost(step=one.step, visit=one.visit, attempt=one.attempt, deed=one.deed)
+    if rng.random() < 0.5:
+        yield e.StepStopping(step=step)
+    if rng.random() < 0.15:
+        yield e.RunStopping(exit=rng.choice(["cancelled", "rolled_back"]))
+
+
+ALL_ANSWERS = (True, "approved", "rejected", "red", "blue", "a text", {}, "happened", "not_happened", "give_up", {"choice": "happened", "output": 4}, 1)
+
+
+def disturb(world, rng):
+    message = rng.choice(list(wrong_messages(world, rng)))
+    before, count = snapshot(world.state, world.now), len(world.facts)
+    try:
+        world.send(message)
+    except Refused:
+        world.schedule.pop()
+        assert snapshot(world.state, world.now) == before, f"refused, but changed: {message}"
+        assert len(world.facts) == count
+
+
+def drive(world, rng, most=400):
+    world.start()
+    for _ in range(most):
+        if rng.random() < 0.25 and world.state.ended is None:
+            disturb(world, rng)
+        if rng.random() < 0.05:
+            world.locked = frozenset() if world.locked else frozenset({"y"})
+            if world.state.ended is None:
+                world.send(Look())
+        assert snapshot(world.refold(), world.now) == snapshot(world.state, world.now)
+        if world.state.ended is None and not world.step() and not nudge(world, rng):
+            break
+        if world.state.ended is not None and not (rng.random() < 0.7 and reopen(world)):
+            break
+    check_journal(world.events)
+
+
+def nudge(world, rng):
+    """Do what the run waits for; whether there was something."""
+    check_rest(world)
+    if world.state.paused_at is not None:
+        return world.resume()
+    world.locked = frozenset()
+    if world.state.questions:
+        for value in rng.sample(ALL_ANSWERS, len(ALL_ANSWERS)):
+            try:
+                return world.answer(value)
+            except Refused:
+                world.schedule.pop()
+    if any(world.state.waiting.values()):
+        return world.signal("ping")
+    hanging = world.commands()
+    if hanging:
+        one = rng.choice(hanging)
+        return world.send(e.AttemptEnded(step=one.step, visit=one.visit, attempt=one.attempt, deed=one.deed))
+    world.send(Look())
+    return world.commands()
+
+
+def reopen(world):
+    if len(world.find(e.RunReopened)) >= 2:
+        return False
+    try:
+        return world.retry()
+    except Refused:
+        world.schedule.pop()
+        return False
+
+
+def same_schedule(world, plan, seed, **given):
+    """The same messages at the same times to a world that folds its journal anew before each of them."""
+    other = Watched(plan, seed, **given, forgetful=True)
+    for now, locked, message in world.schedule:
+        other.now, other.locked = now, locked
+        other.store.update(world.store)
+        World.send(other, message)
+    return other
+
+
+def one_life(seed):
+    rng = random.Random(seed)
+    plan = a_plan(rng)
+    given = dials(rng)
+    world = Watched(plan, seed, **given)
+    drive(world, rng)
+    assert same_schedule(world, plan, seed, **given).facts == world.facts
+    return world
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_the_laws_hold_whatever_happens(shard):
+    for number in range(EACH):
+        seed = shard * 1_000_000 + number
+        try:
+            one_life(seed)
+        except BaseException as error:
+            error.add_note(f"seed {seed}")
+            raise
