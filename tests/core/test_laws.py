@@ -55,12 +55,13 @@ class Watched(World):
             plan, script, repeat=lambda call: repeats[drawn(seed, call.name) % 3], strategies={"agent:grower": grower},
             plans={"common": COMMON}, **dials,
         )  # fmt: skip
-        self.schedule = []
+        self.schedule, self.reopened = [], False
 
     def send(self, message):
         self.schedule.append((self.now, self.locked, message))
         events = super().send(message)
-        check_state(self.state, self.slots, self.limits)
+        self.reopened |= isinstance(message, e.RunReopened)
+        check_state(self.state, self.slots, self.limits, reopened=self.reopened)
         return events
 
     def refold(self):

@@ -1,7 +1,8 @@
 """A run that was over goes on: groups become active again with the bodies they had. Part of the fold.
 
 What worked stays. The step in question is entered anew, and so is whatever was cut off because it had failed; an
-attempt that was cut off in doubt is not: its own visit goes on, so that the doubt is settled first.
+attempt that was cut off in doubt is not: its own visit goes on, so that the doubt is settled first. Groups that were
+under way come back together, even beyond a `limit`: to enter them one after the other would do their work twice.
 """
 
 from collections.abc import Iterator
