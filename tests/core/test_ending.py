@@ -59,13 +59,17 @@ def test_answers_are_judged_but_for_a_no():
     world = World(plan, forgetful=True).run()
     world.answer("many")
     assert (world.failure.kind, world.state.cells["q"].result.output.data) == ("unmet", "many")
-    world = World({"steps": [{"id": "q", "ask": "May I?", "accept": ["output == true"], "on": {"rejected": "done"}}]}).run()
+    world = World(
+        {"steps": [{"id": "q", "ask": "May I?", "accept": ["output == true"], "on": {"rejected": "done"}}]}
+    ).run()
     world.answer(False)
     assert world.exit_of("q") == "rejected"
 
 
 def test_what_a_group_ensures_sees_its_steps():
-    world = driven([{"id": "g", "steps": [tool("a"), tool("b")], "ensures": ["steps.a.output < steps.b.output"]}], {"a": 1, "b": 2})
+    world = driven(
+        [{"id": "g", "steps": [tool("a"), tool("b")], "ensures": ["steps.a.output < steps.b.output"]}], {"a": 1, "b": 2}
+    )
     assert world.status == "succeeded"
 
 
@@ -74,24 +78,38 @@ def test_what_a_group_ensures_sees_its_steps():
 
 @pytest.mark.parametrize(
     ("exit_", "word", "kind"),
-    [("steps.a.output", "odd", None), ("'success'", "success", None), ("'failure'", "failure", "logic"), ("'even'", "failure", "invalid"), ("3", "failure", "invalid"), ("steps.a.output.x", "failure", "invalid")],
+    [
+        ("steps.a.output", "odd", None),
+        ("'success'", "success", None),
+        ("'failure'", "failure", "logic"),
+        ("'even'", "failure", "invalid"),
+        ("3", "failure", "invalid"),
+        ("steps.a.output.x", "failure", "invalid"),
+    ],
 )
 def test_rule_2_a_group_gives_its_word_by_exit(exit_, word, kind):
     for step in ({"steps": [tool("a")], "exit": exit_}, {"plan": {"steps": [tool("a")], "exit": exit_}}):
-        world = driven([{"id": "g", "verdicts": ["odd"], "on": {"odd": "next", "failure": "next"}, **step}], {"a": "odd"})
+        world = driven(
+            [{"id": "g", "verdicts": ["odd"], "on": {"odd": "next", "failure": "next"}, **step}], {"a": "odd"}
+        )
         [ended] = [event for event in world.find(e.StepEnded) if event.step == "g"]
         assert (ended.exit, ended.failure.kind if ended.failure else None) == (word, kind)
 
 
 def test_the_word_of_a_plan_is_that_of_its_run():
     assert driven({"steps": [tool("a")], "exit": "steps.a.output"}, {"a": "success"}).status == "succeeded"
-    assert driven({"steps": [tool("a")], "exit": "steps.a.output"}, {"a": "odd"}).failure == Failure("unmet", "the plan ended with 'odd'")
+    assert driven({"steps": [tool("a")], "exit": "steps.a.output"}, {"a": "odd"}).failure == Failure(
+        "unmet", "the plan ended with 'odd'"
+    )
     assert driven({"steps": [tool("a")], "exit": "steps.a.output.x"}, {"a": "odd"}).failure.kind == "invalid"
     assert driven({"steps": [tool("a")], "output": "${steps.a.output.x}"}, {"a": "odd"}).failure.kind == "invalid"
 
 
 def test_an_output_of_a_sub_plan_that_cannot_be_made_is_invalid():
-    assert driven([{"id": "p", "plan": {"steps": [tool("a")], "output": "${steps.a.output.x}"}}], {"a": 1}).failure.kind == "invalid"
+    assert (
+        driven([{"id": "p", "plan": {"steps": [tool("a")], "output": "${steps.a.output.x}"}}], {"a": 1}).failure.kind
+        == "invalid"
+    )
 
 
 # ------------------------------------------------------------------------------- rule 4: recovery
@@ -113,7 +131,18 @@ GO = {"logic": ["continue"]}
         ({"steps": [tool("a", recovery=GO, on={"failure": "recover"}), tool("b")]}, True),
         ({"steps": [{"id": "g", "recovery": GO, "steps": [tool("a"), tool("b")]}]}, True),
         ({"steps": [{"id": "g", "plan": {"recovery": GO, "steps": [tool("a"), tool("b")]}}]}, True),
-        ({"steps": [{"id": "g", "plan": {"recovery": {"logic": ["fail"]}, "steps": [tool("a"), tool("b")]}, "recovery": GO}]}, None),
+        (
+            {
+                "steps": [
+                    {
+                        "id": "g",
+                        "plan": {"recovery": {"logic": ["fail"]}, "steps": [tool("a"), tool("b")]},
+                        "recovery": GO,
+                    }
+                ]
+            },
+            None,
+        ),
         ({"steps": [{"id": "g", "plan": {"steps": [tool("a"), tool("b")]}}], "recovery": GO}, True),
     ],
 )

@@ -11,7 +11,9 @@ from perdure.testing.worlds import HANGS, Takes, World
 
 
 def test_rule_5_a_false_condition_skips_without_a_visit():
-    world = driven([tool("a", when="inputs.x > 1"), tool("b", **{"with": {"value": "${steps.a.output}"}})], inputs={"x": 1})
+    world = driven(
+        [tool("a", when="inputs.x > 1"), tool("b", **{"with": {"value": "${steps.a.output}"}})], inputs={"x": 1}
+    )
     assert world.exits() == [("a", "skipped"), ("b", "success")]
     assert "a" not in world.state.visits
     assert world.output is None
@@ -33,7 +35,12 @@ def test_the_condition_is_looked_at_once():
 
 
 def test_rule_8_visits_are_numbered_run_wide_and_counted_by_group():
-    inner = {"id": "g", "max_visits": 2, "steps": [tool("a", max_visits=2, on={"failure": "a", "exhausted": "next"})], "on": {"success": "g", "exhausted": "done"}}
+    inner = {
+        "id": "g",
+        "max_visits": 2,
+        "steps": [tool("a", max_visits=2, on={"failure": "a", "exhausted": "next"})],
+        "on": {"success": "g", "exhausted": "done"},
+    }
     world = driven([inner], {"a": NO})
     assert [event.visit for event in world.find(e.StepEntered) if event.step == "a"] == [1, 2, 3, 4]
     assert world.exits()[-1] == ("g", "exhausted")
@@ -56,7 +63,12 @@ def test_E17_a_loop_around_a_step_that_cannot_be_entered_ends(trap):
 
 @pytest.mark.parametrize(
     "step",
-    [tool("a"), {"id": "a", "steps": [tool("in")]}, {"id": "a", "ask": "Well?"}, {"id": "a", "map": [1], "steps": [tool("in")]}],
+    [
+        tool("a"),
+        {"id": "a", "steps": [tool("in")]},
+        {"id": "a", "ask": "Well?"},
+        {"id": "a", "map": [1], "steps": [tool("in")]},
+    ],
     ids=["tool", "group", "ask", "map"],
 )
 def test_E1_what_a_step_requires_must_hold_before_it_starts(step):
@@ -81,7 +93,9 @@ def test_a_group_may_wait_for_a_lock_no_longer_than_it_may_take():
 
 
 def test_time_stands_still_while_paused():
-    world = World({"steps": [{"id": "g", "timeout": "10s", "steps": [tool("a")]}]}, {"a": HANGS}, forgetful=True).start()
+    world = World(
+        {"steps": [{"id": "g", "timeout": "10s", "steps": [tool("a")]}]}, {"a": HANGS}, forgetful=True
+    ).start()
     world.pass_time(4)
     world.pause()
     world.pass_time(1000)
@@ -114,7 +128,11 @@ def test_the_run_has_its_time_and_stops_what_is_live():
 
 
 def test_a_clock_that_goes_back_changes_nothing():
-    world = World({"steps": [{"id": "w", "wait": "10s"}, tool("a", retry={"wait": "5s", "jitter": 0})]}, {"a": [NO, 1]}, forgetful=True).start()
+    world = World(
+        {"steps": [{"id": "w", "wait": "10s"}, tool("a", retry={"wait": "5s", "jitter": 0})]},
+        {"a": [NO, 1]},
+        forgetful=True,
+    ).start()
     world.pass_time(8)
     world.now -= 100_000
     world.signal("x")
@@ -131,7 +149,9 @@ def test_a_clock_that_goes_back_changes_nothing():
     ],
 )  # fmt: skip
 def test_a_wait_for_no_time_is_invalid(wait, said):
-    world = driven([{"id": "w", "wait": wait}], inputs={"x": "soon", "n": None, "minus": -1, "local": "2027-01-01T00:00:00"})
+    world = driven(
+        [{"id": "w", "wait": wait}], inputs={"x": "soon", "n": None, "minus": -1, "local": "2027-01-01T00:00:00"}
+    )
     assert world.failure.kind == "invalid"
     assert said in world.failure.message
 
@@ -143,7 +163,11 @@ def test_a_wait_can_be_computed():
 
 # ------------------------------------------------------------------------------- sub-plans
 
-INNER = {"inputs": {"n": {"type": "integer"}, "m": {"default": 5}}, "steps": [tool("a", **{"with": {"value": "${inputs.n}-${inputs.m}"}})], "output": {"gives": "${steps.a.output}"}}
+INNER = {
+    "inputs": {"n": {"type": "integer"}, "m": {"default": 5}},
+    "steps": [tool("a", **{"with": {"value": "${inputs.n}-${inputs.m}"}})],
+    "output": {"gives": "${steps.a.output}"},
+}
 
 
 @pytest.mark.parametrize("plan", [INNER, "inner"], ids=["inline", "by name"])
@@ -165,7 +189,13 @@ def test_a_plan_by_a_name_that_nobody_has():
 
 
 def test_a_plan_may_call_itself():
-    down = {"inputs": {"n": {"type": "integer"}}, "steps": [{"id": "p", "plan": "down", "with": {"n": "${inputs.n - 1}"}, "when": "inputs.n > 0"}, tool("t", **{"with": {"value": "${inputs.n}"}})]}
+    down = {
+        "inputs": {"n": {"type": "integer"}},
+        "steps": [
+            {"id": "p", "plan": "down", "with": {"n": "${inputs.n - 1}"}, "when": "inputs.n > 0"},
+            tool("t", **{"with": {"value": "${inputs.n}"}}),
+        ],
+    }
     world = driven([{"id": "p", "plan": "down", "with": {"n": 3}}], plans={"down": down})
     assert world.done() == ["p/1.p/1.p/1.p/1.t", "p/1.p/1.p/1.t", "p/1.p/1.t", "p/1.t"]
     assert world.output == 3
@@ -185,5 +215,9 @@ def test_a_sub_plan_has_the_shorter_of_two_times():
 
 
 def test_results_of_a_named_plan_have_keys_of_their_visit():
-    plan = {"steps": [{"id": "p", "plan": "inner", "with": {"n": 1}, "max_visits": 2, "on": {"success": "p", "exhausted": "done"}}]}
+    plan = {
+        "steps": [
+            {"id": "p", "plan": "inner", "with": {"n": 1}, "max_visits": 2, "on": {"success": "p", "exhausted": "done"}}
+        ]
+    }
     assert driven(plan, plans={"inner": INNER}).done() == ["p/1.a", "p/2.a"]

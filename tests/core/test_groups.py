@@ -51,7 +51,9 @@ def test_done_and_fail_end_the_group_around_the_step_alone():
 
 
 def test_done_and_fail_as_steps():
-    done = driven([tool("a"), {"id": "d", "done": {"got": "${steps.a.output}"}, "when": "true"}, tool("never")], {"a": 7})
+    done = driven(
+        [tool("a"), {"id": "d", "done": {"got": "${steps.a.output}"}, "when": "true"}, tool("never")], {"a": 7}
+    )
     assert (done.output, done.done()) == ({"got": 7}, ["a"])
     failed = driven([tool("a"), {"id": "f", "fail": "because of ${steps.a.output}"}], {"a": 7})
     assert (failed.status, failed.failure) == ("failed", Failure("logic", "because of 7"))
@@ -67,7 +69,10 @@ def test_done_true_hands_on_what_came_before():
 def test_rule_10_outputs_of_groups():
     serial = {"id": "s", "steps": [tool("a"), tool("b"), tool("c", when="false")]}
     graph = {"id": "g", "parallel": [tool("d"), tool("f", on={"failure": "next"}), tool("h", when="false")]}
-    world = driven({"steps": [serial, graph], "output": {"s": "${steps.s.output}", "g": "${steps.g.output}"}}, {"b": 2, "d": 4, "f": NO})
+    world = driven(
+        {"steps": [serial, graph], "output": {"s": "${steps.s.output}", "g": "${steps.g.output}"}},
+        {"b": 2, "d": 4, "f": NO},
+    )
     assert world.output == {"s": 2, "g": {"d": 4, "f": None, "h": None}}
 
 
@@ -75,14 +80,33 @@ def test_rule_10_outputs_of_groups():
 
 LOOP = [
     tool("prepare", max_visits=2),
-    {"id": "build", "steps": [tool("compile", max_visits=2), tool("link", on={"failure": "prepare"}), tool("smoke", on={"failure": "compile"})]},
+    {
+        "id": "build",
+        "steps": [
+            tool("compile", max_visits=2),
+            tool("link", on={"failure": "prepare"}),
+            tool("smoke", on={"failure": "compile"}),
+        ],
+    },
     tool("ship"),
 ]
 
 
 def test_jumps_go_sideways_and_outward():
     world = driven(LOOP, {"link": [NO, 1], "smoke": [NO, 1]})
-    assert world.done() == ["prepare", "compile", "link", "prepare", "compile", "link", "smoke", "compile", "link", "smoke", "ship"]
+    assert world.done() == [
+        "prepare",
+        "compile",
+        "link",
+        "prepare",
+        "compile",
+        "link",
+        "smoke",
+        "compile",
+        "link",
+        "smoke",
+        "ship",
+    ]
     assert [exit_ for step, exit_ in world.exits() if step == "build"] == ["left", "success"]
 
 
@@ -103,7 +127,11 @@ def test_whoever_leaves_a_graph_stops_the_others():
 
 def test_a_jump_that_leads_nowhere_is_invalid_and_crosses_no_scope():
     inner = {"steps": [tool("a", on={"failure": "z"})]}
-    for group in ({"id": "g", "plan": inner}, {"id": "g", "map": [1], **inner}, {"id": "g", "plan": {"steps": [{"id": "p", "parallel": inner["steps"]}]}}):
+    for group in (
+        {"id": "g", "plan": inner},
+        {"id": "g", "map": [1], **inner},
+        {"id": "g", "plan": {"steps": [{"id": "p", "parallel": inner["steps"]}]}},
+    ):
         world = driven([group, tool("z")], {"a": NO})
         assert (world.status, world.failure.kind) == ("failed", "invalid")
         assert "'z'" in world.failure.message
@@ -121,7 +149,12 @@ def test_jumping_keeps_results_and_entering_forgets():
         tool("a", max_visits=2, **{"with": {"value": "${steps.?b.output}"}}),
         {"id": "g", "max_visits": 2, "steps": [tool("c", **{"with": {"value": "${steps.?d.output}"}}), tool("d")]},
         tool("b", on={"failure": "next"}),
-        {"id": "again", "decide": "steps.a.visits < 2 ? 'more' : 'enough'", "choices": ["more", "enough"], "on": {"more": "a", "enough": "done"}},
+        {
+            "id": "again",
+            "decide": "steps.a.visits < 2 ? 'more' : 'enough'",
+            "choices": ["more", "enough"],
+            "on": {"more": "a", "enough": "done"},
+        },
     ]
     world = driven(plan, {"b": [5, 6], "d": 9})
     assert [made.call.arguments["value"] for made in world.made if made.step == "a"] == [None, 5]
@@ -157,14 +190,18 @@ def test_rule_6_what_needs_a_failed_step_is_skipped():
 
 
 def test_rule_6_what_needs_a_cancelled_step_is_skipped():
-    world = World(graph(tool("a", on={"cancelled": "next"}), tool("b", needs=["a"]), join="settled"), {"a": HANGS}, forgetful=True).run()
+    world = World(
+        graph(tool("a", on={"cancelled": "next"}), tool("b", needs=["a"]), join="settled"), {"a": HANGS}, forgetful=True
+    ).run()
     world.cancel("a")
     world.run()
     assert dict(world.exits()) == {"a": "cancelled", "b": "skipped"}
 
 
 def test_a_graph_is_told_to_end_by_a_step():
-    world = driven(graph(tool("a", on={"success": "done"}), tool("b"), tool("c", needs=["a"])), {"a": Takes(1), "b": HANGS})
+    world = driven(
+        graph(tool("a", on={"success": "done"}), tool("b"), tool("c", needs=["a"])), {"a": Takes(1), "b": HANGS}
+    )
     assert (world.status, world.exits()) == ("succeeded", [("a", "success"), ("b", "cancelled")])
     world = driven(graph(tool("a", on={"success": "fail"}), tool("b"), join="settled"), {"a": Takes(1), "b": HANGS})
     assert (world.status, world.state.ended.cause) == ("failed", "a")
@@ -189,7 +226,9 @@ S, F, K = 1, NO, None  # succeeds, fails, is skipped
 )  # fmt: skip
 def test_rule_7_joins(as_map, join, children, good):
     as_map = as_map and K not in children  # items are not skipped
-    outcomes = {f"c{n}": each for n, each in enumerate(children)} | {f"g/1[{n}].c": each for n, each in enumerate(children)}
+    outcomes = {f"c{n}": each for n, each in enumerate(children)} | {
+        f"g/1[{n}].c": each for n, each in enumerate(children)
+    }
     steps = [tool(f"c{n}", **({"when": "false"} if each is K else {})) for n, each in enumerate(children)]
     shape = {"map": list(range(len(children))), "steps": [tool("c")]} if as_map else {"mode": "graph", "steps": steps}
     world = driven([{"id": "g", "join": join, **shape}], outcomes)
@@ -240,7 +279,12 @@ def test_T7_no_more_than_the_limit_are_live_and_the_important_come_first():
 
 
 def test_a_map_gives_a_list_in_the_order_of_its_items():
-    plan = {"steps": [{"id": "m", "map": "${inputs.items}", "steps": [tool("t", **{"with": {"value": "${item}-${index}"}})]}], "inputs": {"items": {}}}
+    plan = {
+        "steps": [
+            {"id": "m", "map": "${inputs.items}", "steps": [tool("t", **{"with": {"value": "${item}-${index}"}})]}
+        ],
+        "inputs": {"items": {}},
+    }
     for order in range(5):
         assert driven(plan, inputs={"items": ["a", "b", "c"]}, order=order).output == ["a-0", "b-1", "c-2"]
     assert driven(plan, inputs={"items": []}).output == []
@@ -254,25 +298,45 @@ def test_a_map_in_a_map():
 
 
 def test_items_that_fail_are_null():
-    world = driven([{"id": "m", "map": [1, 2, 3], "steps": [tool("t", **{"with": {"value": "${item}"}})], "join": {"tolerate": 1}}], {"m/1[1].t": NO})
+    world = driven(
+        [
+            {
+                "id": "m",
+                "map": [1, 2, 3],
+                "steps": [tool("t", **{"with": {"value": "${item}"}})],
+                "join": {"tolerate": 1},
+            }
+        ],
+        {"m/1[1].t": NO},
+    )
     assert world.output == [1, None, 3]
 
 
 def test_a_map_with_inputs_of_its_own():
     body = [tool("t", **{"with": {"value": "${inputs.x}"}})]
-    plan = {"inputs": {"x": {"default": 1}}, "steps": [tool("a"), {"id": "m", "map": [1], "steps": body, "with": {"x": "${steps.a.output}"}}]}
+    plan = {
+        "inputs": {"x": {"default": 1}},
+        "steps": [tool("a"), {"id": "m", "map": [1], "steps": body, "with": {"x": "${steps.a.output}"}}],
+    }
     assert driven(plan, {"a": 9}).output == [9]
     assert driven({"inputs": {"x": {"default": 1}}, "steps": [{"id": "m", "map": [1], "steps": body}]}).output == [1]
 
 
 @pytest.mark.parametrize("items", ["${inputs.n}", "${steps.?a.output.b.c}"])
 def test_a_map_over_something_else_is_invalid(items):
-    world = driven({"inputs": {"n": {"default": 3}}, "steps": [tool("a", when="false"), {"id": "m", "map": items, "steps": [tool("t")]}]})
+    world = driven(
+        {
+            "inputs": {"n": {"default": 3}},
+            "steps": [tool("a", when="false"), {"id": "m", "map": items, "steps": [tool("t")]}],
+        }
+    )
     assert (world.failure.kind, world.state.ended.cause) == ("invalid", "m")
 
 
 def test_a_map_over_what_cannot_be_computed_is_invalid():
-    world = driven({"inputs": {"n": {"default": 3}}, "steps": [{"id": "m", "map": "${inputs.n / 0}", "steps": [tool("t")]}]})
+    world = driven(
+        {"inputs": {"n": {"default": 3}}, "steps": [{"id": "m", "map": "${inputs.n / 0}", "steps": [tool("t")]}]}
+    )
     assert world.failure.kind == "invalid"
 
 

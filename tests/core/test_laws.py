@@ -70,7 +70,11 @@ class Watched(World):
 
 
 def dials(rng):
-    return {"slots": rng.choice([1, 2, 5, 10**6]), "limits": rng.choice([{}, {}, {"x.y": 1}]), "order": rng.randint(0, 10**6)}
+    return {
+        "slots": rng.choice([1, 2, 5, 10**6]),
+        "limits": rng.choice([{}, {}, {"x.y": 1}]),
+        "order": rng.randint(0, 10**6),
+    }
 
 
 def wrong_messages(world, rng):
@@ -96,7 +100,20 @@ def wrong_messages(world, rng):
         yield e.RunStopping(exit=rng.choice(["cancelled", "rolled_back"]))
 
 
-ALL_ANSWERS = (True, "approved", "rejected", "red", "blue", "a text", {}, "happened", "not_happened", "give_up", {"choice": "happened", "output": 4}, 1)
+ALL_ANSWERS = (
+    True,
+    "approved",
+    "rejected",
+    "red",
+    "blue",
+    "a text",
+    {},
+    "happened",
+    "not_happened",
+    "give_up",
+    {"choice": "happened", "output": 4},
+    1,
+)
 
 
 def disturb(world, rng):

@@ -17,7 +17,9 @@ def snapshot(state, now):
     ringing = {t[2] for t in state.timers if t[4] == "retry" and t[0] <= clock and state.is_due(t)}
     eager = state.eager | ringing
     line = sorted((-priority_of(state.cells[key].node), state.cells[key].age, key) for key in eager)
-    timers = sorted(t for t in [*state.timers, *state.moments] if state.is_due(t) and not (t[4] == "retry" and t[0] <= clock))
+    timers = sorted(
+        t for t in [*state.timers, *state.moments] if state.is_due(t) and not (t[4] == "retry" and t[0] <= clock)
+    )
     return {
         "tree": {cell.key: _cell(cell) for cell in cells_in(state)},
         "run": (state.started, state.ended, state.stopping, state.paused_at, state.paused, state.at),
@@ -27,8 +29,15 @@ def snapshot(state, now):
         "flying": list(state.flying),
         "locks": {name: cell.key for name, cell in state.locks.items()},
         "people": (state.questions, sorted(state.asked), state.answers),
-        "signals": ({n: list(q) for n, q in state.signals.items()}, {n: list(w) for n, w in state.waiting.items()}, state.taken),
-        "effects": [(k, f.number, f.attempts, f.flying, f.stopping, f.due, f.until, f.over, f.failure, f.call) for k, f in state.effects.items()],
+        "signals": (
+            {n: list(q) for n, q in state.signals.items()},
+            {n: list(w) for n, w in state.waiting.items()},
+            state.taken,
+        ),
+        "effects": [
+            (k, f.number, f.attempts, f.flying, f.stopping, f.due, f.until, f.over, f.failure, f.call)
+            for k, f in state.effects.items()
+        ],
         "undoing": (sorted(state.undoing), sorted(state.undoers), state.marks),
         "view": (pending(state), "" if eager else status_of(state)),
     }
@@ -55,7 +64,16 @@ def _cell(cell):
 def _result(result):
     if result is None:
         return None
-    return (result.exit, result.to, result.output, result.failure, result.cause, result.partial, result.passed, result.undone)
+    return (
+        result.exit,
+        result.to,
+        result.output,
+        result.failure,
+        result.cause,
+        result.partial,
+        result.passed,
+        result.undone,
+    )
 
 
 def _body(cell):
@@ -72,7 +90,17 @@ def _body(cell):
 
 
 def _graph(cell, body):
-    common = [list(body.live), body.total, body.left, body.unmet, body.skipped, body.grown, body.over, body.good, body.bad]
+    common = [
+        list(body.live),
+        body.total,
+        body.left,
+        body.unmet,
+        body.skipped,
+        body.grown,
+        body.over,
+        body.good,
+        body.bad,
+    ]
     common += [sorted(body.children), [each.key for each in body.failed]]
     if cell.is_live:
         common.append(sorted(p for _, p in body.ready if p not in body.children or body.children[p].status == "idle"))

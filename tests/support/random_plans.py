@@ -44,7 +44,13 @@ class _Maker:
         return raw
 
     def joining(self, count):
-        joins = ["all", "any", "settled", {"quorum": self.rng.randint(1, count)}, {"tolerate": self.rng.randint(0, count)}]
+        joins = [
+            "all",
+            "any",
+            "settled",
+            {"quorum": self.rng.randint(1, count)},
+            {"tolerate": self.rng.randint(0, count)},
+        ]
         raw = {"join": self.rng.choice(["all", *joins])}
         if self.chance(0.3):
             raw["limit"] = self.rng.randint(1, 3)
@@ -219,6 +225,10 @@ COMMON = {
     "inputs": {"yes": {"default": True}, "no": {"default": False}},
     "steps": [
         {"id": "one", "tool": "x.y", "undo": {"tool": "un.do"}},
-        {"id": "two", "parallel": [{"id": "three", "tool": "x.y", "locks": ["x"]}, {"id": "four", "tool": "x.z"}], "join": "settled"},
+        {
+            "id": "two",
+            "parallel": [{"id": "three", "tool": "x.y", "locks": ["x"]}, {"id": "four", "tool": "x.z"}],
+            "join": "settled",
+        },
     ],
 }

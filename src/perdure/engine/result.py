@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from perdure.core.calls import Failure
+from perdure.core.cells import Cell, Work
 from perdure.core.seeing import output_of
-from perdure.core.state import Cell, State, Work
+from perdure.core.state import State
 from perdure.core.turn import status_of
 
 

@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 from perdure.core import events as e
+from perdure.core.cells import Cell, Work
 from perdure.core.outline import Outline
 from perdure.core.seeing import output_of
-from perdure.core.state import Cell, Rules, State, Work
+from perdure.core.state import Rules, State
 from perdure.core.turn import replay, status_of
 from perdure.plan import Plan
 from perdure.ports import Entry, Journal
