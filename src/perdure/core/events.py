@@ -272,6 +272,8 @@ class QuestionAnswered(Event):
     question: str
     value: Value
     by: str = ""
+    reason: str = ""
+    """Why, in the words of whoever answered."""
 
 
 class QuestionClosed(Event):

@@ -5,3 +5,4 @@ from perdure.engine.engine import run_sync as run_sync
 from perdure.engine.handle import RunHandle as RunHandle
 from perdure.engine.result import Result as Result
 from perdure.engine.result import StepResult as StepResult
+from perdure.engine.viewing import View as View

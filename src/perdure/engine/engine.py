@@ -31,7 +31,7 @@ from perdure.runtime.runner import Runner
 from perdure.tools import BUILTIN, AnyTool, toolbox_of
 from perdure.tools.box import by_name
 
-_log = logging.getLogger("perdure.engine")
+_log: Final = logging.getLogger("perdure.engine")
 PATIENCE: Final = 5.0
 """Seconds that attempts have to come to their end when an engine is closed."""
 
@@ -44,6 +44,8 @@ class Engine:
         self.host = host
         self._tools = tools
         self._named = [Artifact(each.digest, each.data) for each in map(Outline, plans.values())]
+        self.idle = False
+        """Whether it takes messages but begins nothing."""
         self._checks_names = True
         self._outlines: dict[str, Outline] = {}
 
@@ -85,6 +87,7 @@ class Engine:
             engine._checks_names = performer is None
             closing.push_async_callback(host.close, patience)
             if idle:
+                engine.idle = True
                 host.room.close()
             await host.note_locks()
             if journal is None and str(path) != ":memory:":
@@ -143,14 +146,37 @@ class Engine:
         """Go on: with one run, also if it was paused; or with all that were under way when a process ended."""
         if run is None:
             return await self._resume_all()
+        await self._check_known(run)
         runner = await self.host.runner(run)
         for message in (e.RunResumed(by=well_formed(by)), Look()):  # one that was stuck and not paused tries again
             with suppress(Refused):
                 await runner.send(message)
         return [run]
 
+    async def _check_known(self, run: str) -> None:
+        """`PlanError` if a run that is not here yet cannot be carried out here: better not begun than failed."""
+        if run in self.host.runners or (await self.journal.run(run)).summary.over:
+            return
+        for entry in await self.journal.read(run, 0, 1):
+            started = e.decode(entry.type, entry.body)
+            if isinstance(started, e.RunStarted):
+                self._checked(self.host.rules.outline(started.plan).plan)
+
+    async def _is_known(self, run: str) -> bool:
+        try:
+            await self._check_known(run)
+        except PlanError as error:
+            _log.warning("%s is left as it is, because it cannot be carried out here: %s", run, error)
+            return False
+        return True
+
+    @property
+    def tools(self) -> Iterable[str]:
+        """The names of the tools that are known here."""
+        return tuple(self._tools)
+
     async def _resume_all(self) -> list[str]:
-        runs = await self.host.under_way()
+        runs = [run for run in await self.host.under_way() if await self._is_known(run.id)]
         going = [run.id for run in runs if run.summary.status in {"running", "stopping"}]
         for run in runs:
             if run.summary.status == "waiting":
@@ -178,11 +204,12 @@ class Engine:
         else:
             await self._send(run, e.RunStopping(exit="cancelled", reason=well_formed(reason), by=well_formed(by)))
 
-    async def answer(self, run: str, question: str, value: Any, by: str = "") -> None:
+    async def answer(self, run: str, question: str, value: Any, by: str = "", reason: str = "") -> None:
         """Answer a question. The first valid answer counts."""
         runner = await self.host.runner(run)
         kept = keep(value, runner.state.kept)
-        await runner.send(e.QuestionAnswered(question=question, value=kept, by=well_formed(by)))
+        about = {"by": well_formed(by), "reason": well_formed(reason)}
+        await runner.send(e.QuestionAnswered(question=question, value=kept, **about))
 
     async def signal(self, run: str, name: str, value: Any = None, by: str = "") -> None:
         """Tell a run that something happened outside. It is kept until a step takes it."""

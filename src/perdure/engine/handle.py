@@ -33,6 +33,12 @@ class RunHandle:
         """As far as it comes by itself: over, paused, or waiting for a person, a signal or a later hour."""
         return Result(await self._engine.host.rested(self.id))
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is at work here, nor about to be: what its journal says now is all there is."""
+        runner = self._engine.host.runners.get(self.id)
+        return runner is None or runner.is_idle
+
     async def pause(self, reason: str = "", by: str = "") -> None:
         """Begin nothing new. What is at work goes on to its end."""
         await self._engine.pause(self.id, reason, by)
@@ -45,9 +51,9 @@ class RunHandle:
         """End the run, or one of its steps, with `cancelled`. What was done stays done."""
         await self._engine.cancel(self.id, step, reason, by)
 
-    async def answer(self, question: str, value: Any, by: str = "") -> None:
+    async def answer(self, question: str, value: Any, by: str = "", reason: str = "") -> None:
         """Answer a question."""
-        await self._engine.answer(self.id, question, value, by)
+        await self._engine.answer(self.id, question, value, by, reason)
 
     async def signal(self, name: str, value: Any = None, by: str = "") -> None:
         """Tell the run that something happened outside."""

@@ -1,10 +1,12 @@
 """What other processes ask of the one that owns the journal."""
 
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from perdure.control import Request
 from perdure.errors import PerdureError
+from perdure.plan import Plan
 
 if TYPE_CHECKING:
     from perdure.engine.engine import Engine
@@ -17,6 +19,13 @@ class BadRequest(PerdureError):
 
     code: ClassVar[str] = "PRD3102"
     exit_code: int = 2
+
+
+class Passing(PerdureError):
+    """The owner has the journal for a moment only, and begins nothing."""
+
+    code: ClassVar[str] = "PRD3103"
+    exit_code: int = 75  # EX_TEMPFAIL: the same command can succeed later
 
 
 def handler(engine: "Engine") -> Callable[[Request], Awaitable[Reply]]:
@@ -32,9 +41,27 @@ def handler(engine: "Engine") -> Callable[[Request], Awaitable[Reply]]:
         missing = [name for name in _NEEDED.get(str(verb), ()) if name not in names]
         if missing:
             raise BadRequest(f"the request {verb!r} lacks {', '.join(missing)}")
-        return {"done": await known(engine, names)}
+        if engine.idle and verb in _BEGINNING:
+            raise Passing("the process that has the journal only hands on a message", "try again")
+        return {"done": await known(engine, names), "driven": not engine.idle}
 
     return handle
+
+
+async def _start(engine: "Engine", given: dict[str, Any]) -> Any:
+    plan = _plan(given.pop("plan"))
+    return (await engine.start(plan, given.pop("inputs", {}), **given)).id
+
+
+def _plan(raw: Any) -> Plan:
+    try:
+        return Plan.model_validate(raw)
+    except ValueError as error:
+        raise BadRequest(f"what came is no plan: {error}", "send a plan's canonical JSON") from error
+
+
+async def _who(engine: "Engine", given: dict[str, Any]) -> Any:  # noqa: ARG001  the signature of all
+    return {"pid": os.getpid(), "tools": sorted(engine.tools)}
 
 
 async def _resume(engine: "Engine", given: dict[str, Any]) -> Any:
@@ -53,6 +80,8 @@ def _about_run(name: str) -> Callable[["Engine", dict[str, Any]], Awaitable[Any]
 
 
 _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] = {
+    "start": _start,
+    "who": _who,
     "resume": _resume,
     "stop": _stop,
     "pause": _about_run("pause"),
@@ -60,15 +89,20 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
     "answer": _about_run("answer"),
     "signal": _about_run("signal"),
 }
+_BEGINNING: Final = frozenset({"start", "resume"})
+"""What makes no sense where nothing is begun."""
 _FIELDS: Final = {
+    "start": ("plan", "inputs", "session", "seed"),
+    "who": (),
     "resume": ("run", "by"),
     "stop": ("by",),
     "pause": ("run", "reason", "by"),
     "cancel": ("run", "step", "reason", "by"),
-    "answer": ("run", "question", "value", "by"),
+    "answer": ("run", "question", "value", "by", "reason"),
     "signal": ("run", "name", "value", "by"),
 }
 _NEEDED: Final = {
+    "start": ("plan",),
     "pause": ("run",),
     "cancel": ("run",),
     "answer": ("run", "question", "value"),

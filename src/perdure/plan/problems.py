@@ -88,6 +88,7 @@ class PlanError(PerdureError):
     """The plan cannot be used. `problems` holds every reason."""
 
     code: ClassVar[str] = "PRD1000"
+    exit_code: int = 6
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))

@@ -1,0 +1,64 @@
+"""A run as its journal tells it: for all who look on and do not drive, in this process or in another one."""
+
+from functools import lru_cache
+
+from perdure.core import events as e
+from perdure.core.evolve import evolve
+from perdure.core.outline import Outline
+from perdure.core.state import Rules, State
+from perdure.core.turn import status_of
+from perdure.engine.result import Result
+from perdure.plan.model.document import Plan
+from perdure.ports import Corrupt, Entry, Journal
+from perdure.runtime.shelf import Shelf
+
+_BROKEN = (ValueError, KeyError, IndexError, AttributeError, AssertionError, StopIteration, TypeError)
+"""What comes of facts that do not fit together."""
+
+
+class View:
+    """One run, folded from its entries as they come. Nothing is decided and nothing is done here."""
+
+    def __init__(self, journal: Journal, run: str) -> None:
+        self.run = run
+        self.seq = 0
+        """The last entry that was taken."""
+        self.ended: dict[str, int] = {}
+        """When the last finished visit of each step ended, in milliseconds."""
+        self._fetch = journal.fetch
+        self.state = State(run, Rules(Shelf(journal.fetch).read, lru_cache(maxsize=64)(self._outline)))
+
+    def _outline(self, digest: str) -> Outline:
+        return Outline(Plan.model_validate_json(self._fetch(digest)))
+
+    @classmethod
+    async def of(cls, journal: Journal, run: str, most: int | None = None) -> "View":
+        """A run as it stands now, verified; or as it stood after so many entries."""
+        _, entries = await journal.load(run)
+        view = cls(journal, run)
+        for entry in entries[:most]:
+            view.take(entry)
+        return view
+
+    def take(self, entry: Entry) -> e.Event:
+        """The next fact. `Corrupt` if it cannot be one."""
+        try:
+            event = e.decode(entry.type, entry.body)
+            evolve(self.state, event, entry.at)
+        except _BROKEN as error:
+            told = f"entry {entry.seq} of {entry.run} ({entry.type}) does not fit those before it: {error}"
+            raise Corrupt(told, "run `perdure doctor`") from error
+        self.seq = entry.seq
+        if isinstance(event, (e.StepEnded, e.StepPassed)):
+            self.ended[event.step] = entry.at
+        return event
+
+    @property
+    def status(self) -> str:
+        """The run in a word."""
+        return status_of(self.state)
+
+    @property
+    def result(self) -> Result:
+        """What became of it so far."""
+        return Result(self.state)
