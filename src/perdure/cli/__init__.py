@@ -14,6 +14,9 @@ from perdure import __version__
 from perdure.errors import PerdureError
 
 COMMANDS: Final = {
+    "answer": "Answer a question of a run.",
+    "approve": "Say yes to a question of a run.",
+    "cancel": "End a run, or one of its steps.",
     "check": "Say everything that is wrong with a plan.",
     "config": "Show the settings and where they come from.",
     "convert": "Write a plan in the current format.",
@@ -24,11 +27,21 @@ COMMANDS: Final = {
     "export": "Write a run to a file that stands for itself.",
     "gc": "Forget old runs that are over.",
     "import": "Take in runs that were exported.",
+    "logs": "Print the facts of a run, one line each.",
     "ls": "List runs, newest first.",
+    "pause": "Let a run begin nothing new.",
+    "reject": "Say no to a question of a run.",
+    "replay": "Fold a run again and verify it; nothing is executed.",
+    "resume": "Go on with a run, or with all.",
+    "run": "Carry out a plan, and follow it.",
     "schema": "Print the JSON Schema of a plan.",
+    "show": "Show a run: its steps, and what it waits for.",
+    "signal": "Tell a run that something happened.",
+    "stop": "Cancel every run that is not over, at once.",
+    "watch": "Watch a run until it is over.",
 }
 
-ALIASES: Final = {"list": "ls", "ps": "ls"}
+ALIASES: Final = {"list": "ls", "ps": "ls", "describe": "show", "interrupt": "pause"}
 """Other words for commands; they work and are not shown."""
 
 
@@ -59,7 +72,7 @@ class LazyGroup(click.Group):
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def cli(ctx: click.Context, **settings: Any) -> None:
-    """Plans for AI agents: write, check, draw, compare and repair them; and look after the runs in a journal."""
+    """Plans for AI agents: write and check them, carry them out, and look after their runs."""
     ctx.obj = settings
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -49,20 +49,25 @@ def name_of(name: str) -> str:
     return "<stdin>" if name == STANDARD_STREAM else name
 
 
-def usable(name: str, limits: Limits, *, as_json: bool = False) -> Plan:
+def usable(name: str, limits: Limits, toolbox: Toolbox | None = None, *, as_json: bool = False) -> Plan:
     """The plan in a file; where it cannot be used, say why and leave."""
-    reading = read(name, limits)
+    reading = read(name, limits, toolbox)
     if reading.plan is None or reading.errors:
-        if as_json:
-            found = [problem.as_json() for problem in reading.errors]
-            click.echo(json.dumps({"schema": "perdure.problems/1", "problems": found}), err=True)
-        else:
-            print_problems(reading.errors, err=True)
-        leave(reading.errors)
+        refuse(reading.errors, as_json=as_json)
     return reading.plan
 
 
-def leave(problems: list[Problem]) -> NoReturn:
+def refuse(problems: Sequence[Problem], *, as_json: bool = False) -> NoReturn:
+    """Say why a plan cannot be used, and leave."""
+    if as_json:
+        found = [problem.as_json() for problem in problems]
+        click.echo(json.dumps({"schema": "perdure.problems/1", "problems": found}), err=True)
+    else:
+        print_problems(problems, err=True)
+    leave(problems)
+
+
+def leave(problems: Sequence[Problem]) -> NoReturn:
     """End with the exit code that fits the problems."""
     click.get_current_context().exit(NOT_FOUND if any(each.code == "PRD1001" for each in problems) else INVALID_PLAN)
     raise AssertionError  # click has left

@@ -1,0 +1,170 @@
+"""Letting a process in the background drive a run: it owns the journal, and lives on when its parent has left."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+import click
+
+from perdure.cli.driving import Job, Manner, NotThere, Resume, Start, carry_out
+from perdure.cli.manners import tools_from
+from perdure.cli.printing import print_json
+from perdure.cli.reaching import ask_owner
+from perdure.config import Settings, load
+from perdure.control import NoOwner, OwnerRefused
+from perdure.errors import PerdureError
+from perdure.plan import Plan
+from perdure.plan.visible import visible
+
+
+class NotDetached(PerdureError):
+    """The process in the background ended before the run had begun, or said why it cannot."""
+
+    code: ClassVar[str] = "PRD3105"
+
+    def __init__(self, message: str, help: str = "", code: str = "", exit_code: int = 1) -> None:  # noqa: A002  the word users read
+        super().__init__(message, help)
+        self.exit_code = exit_code
+        if code:
+            vars(self)["code"] = code  # it hands on what happened in the other process
+
+
+# ------------------------------------------------------------------------------- the one that leaves
+
+
+def detach_start(settings: Settings, job: Start, addresses: tuple[str, ...], *, as_json: bool) -> None:
+    """Have a run started and driven elsewhere; print its id."""
+    plan = json.loads(job.plan.canonical_json())
+    what = {"plan": plan, "inputs": dict(job.inputs), "session": job.session, "seed": job.seed}
+    _detach(settings, job, {"start": what, "tools": addresses}, as_json=as_json)
+
+
+def detach_resume(settings: Settings, job: Resume, addresses: tuple[str, ...], *, as_json: bool) -> None:
+    """Have a run carried on elsewhere; print its id."""
+    _detach(settings, job, {"resume": {"run": job.run, "by": job.by}, "tools": addresses}, as_json=as_json)
+
+
+def _detach(settings: Settings, job: Job, order: Mapping[str, Any], *, as_json: bool) -> None:
+    try:
+        run, pid = asyncio.run(_by_owner(settings, job)), None
+    except NoOwner:
+        run, pid = _spawn(settings, order)
+    if as_json:
+        print_json({"schema": "perdure.detached/1", "id": run, "pid": pid})
+        return
+    click.echo(run)
+    who = "the process that has the journal" if pid is None else f"process {pid}; its log is {log_of(settings)}"
+    click.echo(visible(f"driven by {who}"), err=True)
+
+
+async def _by_owner(settings: Settings, job: Job) -> str:
+    try:
+        done = (await ask_owner(settings, job.request())).done
+    except OwnerRefused as refusal:
+        if refusal.code != "PRD1000":
+            raise
+        told = f"the process that has the journal cannot carry this out: {refusal.message}"
+        raise NotThere(told, "wait until it has left, or name another journal with --db") from refusal
+    return done if isinstance(done, str) else done[0]
+
+
+def log_of(settings: Settings) -> Path:
+    """Where processes in the background say what they do."""
+    return settings.db.with_name(f"{settings.db.name}.log")
+
+
+def _spawn(settings: Settings, order: Mapping[str, Any]) -> tuple[str, int]:
+    hear, tell = os.pipe()
+    try:
+        process = _started(settings, tell)
+    finally:
+        os.close(tell)
+    with os.fdopen(hear, "rb") as told:
+        _hand_over(process, {**order, "db": str(settings.db), "network": settings.network_disk})
+        return _heard(told.readline(), settings), process.pid
+
+
+def _started(settings: Settings, tell: int) -> "subprocess.Popen[bytes]":
+    settings.db.parent.mkdir(parents=True, exist_ok=True)
+    log = os.open(log_of(settings), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        return subprocess.Popen(  # noqa: S603  this program itself
+            [sys.executable, "-P", "-m", "perdure.cli.detaching", str(tell)],
+            stdin=subprocess.PIPE, stdout=log, stderr=log, pass_fds=[tell], start_new_session=True,
+        )  # fmt: skip
+    finally:
+        os.close(log)
+
+
+def _hand_over(process: "subprocess.Popen[bytes]", order: Mapping[str, Any]) -> None:
+    """Through a pipe, because a command line can be read by others."""
+    assert process.stdin is not None  # noqa: S101  a pipe was asked for
+    with suppress(BrokenPipeError), process.stdin as pipe:
+        pipe.write(json.dumps(order).encode())
+
+
+def _heard(line: bytes, settings: Settings) -> str:
+    hint = f"its log says why: {log_of(settings)}"
+    if not line:
+        raise NotDetached("the process in the background ended before the run had begun", hint)
+    told = json.loads(line)
+    if "error" in told:
+        raise NotDetached(**told["error"])
+    return told["run"]
+
+
+# ------------------------------------------------------------------------------- the one that stays
+
+
+def main() -> None:
+    """Take an order from standard input, say the run's id through the pipe, and drive the run to its end."""
+    with os.fdopen(int(sys.argv[1]), "wb") as tell:
+        try:
+            order = json.loads(sys.stdin.buffer.read())
+            code = _carry_out(order, tell)
+        except PerdureError as error:
+            _tell(tell, {"error": _as_data(error)})
+            click.echo(f"error {error.code}: {visible(error.message)}", err=True)
+            code = error.exit_code
+    sys.exit(code)
+
+
+def _carry_out(order: Mapping[str, Any], tell: IO[bytes]) -> int:
+    settings = load({"db": order["db"], "network_disk": order["network"]}).settings
+    addresses = tuple(order["tools"])
+
+    def begun(run: str) -> None:
+        _tell(tell, {"run": run})
+        click.echo(f"run {run} is driven by process {os.getpid()}", err=True)
+
+    manner = Manner(settings, tools_from(addresses), addresses, wait=True, begun=begun)
+    return asyncio.run(carry_out(_job(order), manner))
+
+
+def _job(order: Mapping[str, Any]) -> Job:
+    if "resume" in order:
+        return Resume(**order["resume"])
+    start = order["start"]
+    return Start(Plan.model_validate(start["plan"]), start["inputs"], start["session"], start["seed"])
+
+
+def _tell(tell: IO[bytes], told: Mapping[str, Any]) -> None:
+    """Once; whoever listened may have left."""
+    if not tell.closed:
+        with suppress(OSError):
+            tell.write(json.dumps(told).encode() + b"\n")
+            tell.close()
+
+
+def _as_data(error: PerdureError) -> dict[str, Any]:
+    return {"message": error.message, "help": error.help, "code": error.code, "exit_code": error.exit_code}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""A run as one JSON document."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from perdure.cli.journals import moment
+from perdure.core.calls import Failure
+from perdure.core.state import Cell
+from perdure.engine import StepResult, View
+
+
+def run_document(view: View) -> dict[str, Any]:
+    """All that is known of a run."""
+    result, state = view.result, view.state
+    started = state.started
+    return {
+        "schema": "perdure.run/1",
+        "id": view.run,
+        "status": result.status,
+        "goal": started.goal if started else "",
+        "plan": f"sha256:{started.plan}" if started else None,
+        "session": (started.session if started else "") or None,
+        "inputs": started.inputs.load(state.read) if started else None,
+        "began": moment(state.root.at if state.root else None),
+        "updated": moment(state.at),
+        "wake_at": moment(state.wake_at),
+        "entries": view.seq,
+        "output": result.output,
+        "failure": failure_document(result.failure),
+        "cause": result.cause or None,
+        "steps": {key: _step(view, step, state.cells[key]) for key, step in result.steps.items()},
+        "usage": asdict(result.usage),
+        "questions": {id_: _question(asked) for id_, asked in state.questions.items()},
+        "signals": [name for name, cells in state.waiting.items() if cells],
+    }
+
+
+def failure_document(failure: Failure | None) -> Mapping[str, Any] | None:
+    """Why something failed, as data."""
+    return None if failure is None else asdict(failure)
+
+
+def _step(view: View, step: StepResult, cell: Cell) -> dict[str, Any]:
+    return {
+        "status": step.status,
+        "exit": step.exit or None,
+        "output": step.output,
+        "failure": failure_document(step.failure),
+        "visits": step.visits,
+        "attempts": step.attempts,
+        "began": moment(cell.at or None),
+        "ended": moment(view.ended.get(cell.key)) if step.status == "over" else None,
+    }
+
+
+def _question(asked: Any) -> dict[str, Any]:
+    return {
+        "step": asked.step,
+        "text": asked.text,
+        "answer": asked.answer,
+        "about": asked.about,
+        "choices": list(asked.choices),
+        "form": asked.form,
+        "people": list(asked.people),
+    }

@@ -1,0 +1,116 @@
+"""What a run waits for, what comes next, and the exact commands for it."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from typing import Any, Final
+
+import click
+
+from perdure.cli.telling import LONG, clock, failure_words
+from perdure.core.events import QuestionAsked
+from perdure.core.state import State
+from perdure.core.turn import status_of
+from perdure.plan.visible import number_of, visible
+
+_FEW: Final = 5
+"""So many steps or questions are told one by one."""
+
+
+def command(verb: str, run: str, *words: str) -> str:
+    """A command line that works on the same journal as this one."""
+    return visible(shlex.join(["perdure", verb, run, *words])) + _flags()
+
+
+def resume_command(run: str, tools: tuple[str, ...] = ()) -> str:
+    """How somebody carries a run on, with the tools that it was started with."""
+    return command("resume", run) + "".join(f" --tools {visible(shlex.quote(each))}" for each in tools)
+
+
+def _flags() -> str:
+    context = click.get_current_context(silent=True)
+    db = context.params.get("db") if context else None
+    return f" --db {visible(shlex.quote(str(db)))}" if db else ""
+
+
+# ------------------------------------------------------------------------------- waiting
+
+
+def waits(state: State) -> Iterator[str]:
+    """What a run waits for, and how to give it that: a line each, those of one thing below each other."""
+    for question in state.questions.values():
+        yield from asked(state.run, question)
+    for name, cells in state.waiting.items():
+        if cells:
+            yield f"{visible(', '.join(list(cells)[:_FEW]))} waits for the signal {visible(name)}"
+            yield f"  {command('signal', state.run, name)}"
+    wake_at = state.wake_at
+    if wake_at is not None and not state.questions:
+        yield f"something is due at {clock(wake_at, LONG)}"
+
+
+def asked(run: str, question: QuestionAsked) -> Iterator[str]:
+    """A question, and the commands that answer it."""
+    people = f" (to {visible(', '.join(question.people))})" if question.people else ""
+    yield f"{visible(question.step)} asks{people}: {visible(question.text, 500)}"
+    for verb, words in _answers(question):
+        yield f"  {command(verb, run, *words)}"
+
+
+def _answers(question: QuestionAsked) -> Iterator[tuple[str, list[str]]]:
+    id_ = question.question
+    if question.answer == "approval" and question.about == "plan":
+        yield "approve", [id_]
+        yield "reject", [id_]
+    elif question.choices:
+        for choice in question.choices:
+            yield "answer", [id_, choice]
+    elif question.answer == "form":
+        yield "answer", [id_, json.dumps(_sketch(question.form or {}))]
+    else:
+        yield "answer", [id_, "TEXT"]
+
+
+def _sketch(schema: dict[str, Any]) -> dict[str, str]:
+    """A form to fill in: what each field takes, in the place of its value."""
+    fields: dict[str, Any] = schema.get("properties") or {}
+    return {name: str(field.get("type", "…")) if isinstance(field, dict) else "…" for name, field in fields.items()}  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+
+
+# ------------------------------------------------------------------------------- what comes next
+
+
+def standing(state: State) -> str:
+    """Where a run stands, in a sentence."""
+    status = status_of(state)
+    if state.ended is not None:
+        return _ending(state)
+    if status in {"paused", "stopping"}:
+        return f"run {state.run} is {status}"
+    if state.questions:
+        return f"run {state.run} waits for {number_of(len(state.questions), 'answer')}"
+    return f"run {state.run} {_going(state)}"
+
+
+def _ending(state: State) -> str:
+    assert state.ended is not None  # noqa: S101  asked of runs that are over
+    said = f"run {state.run} {_WORDS.get(state.ended.status, state.ended.status)}"
+    if state.ended.failure is None:
+        return said
+    where = f" in {visible(state.ended.cause)}" if state.ended.cause else ""
+    return f"{said}{where}: {failure_words(state.ended.failure)}"
+
+
+_WORDS: Final = {"rolled_back": "was rolled back", "cancelled": "was cancelled"}
+
+
+def _going(state: State) -> str:
+    steps = [*state.flying, *(key for key in sorted(state.eager) if key not in state.flying)]
+    if steps:
+        more = f" and {len(steps) - _FEW:,} more" if len(steps) > _FEW else ""
+        return f"goes on at {visible(', '.join(steps[:_FEW]))}{more}"
+    names = [name for name, cells in state.waiting.items() if cells]
+    if names:
+        return f"waits for the signal {visible(names[0])}"
+    wake_at = state.wake_at
+    return "goes on" if wake_at is None else f"goes on at {clock(wake_at, LONG)}"

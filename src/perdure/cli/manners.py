@@ -1,0 +1,52 @@
+"""Options of the commands that carry a run on, and what they come to."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from perdure.cli.driving import PATIENCE, Manner
+from perdure.config import Settings
+from perdure.tools import AnyTool, load_tools
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+tools_option = click.option(
+    "--tools", "addresses", multiple=True, metavar="MODULE:OBJECT", help="Tools that plans may use; can be repeated."
+)
+
+
+def following_options(command: F) -> F:
+    """`--wait`, `--timeout`, `--patience`, `--json` and `--jsonl`."""
+    above_zero = click.FloatRange(0, min_open=True)
+    for option in (
+        click.option("--jsonl", is_flag=True, help="Print every event as a line of JSON, as it comes."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON document at the end."),
+        click.option(
+            "--patience", type=click.FloatRange(0), default=PATIENCE, show_default=True, metavar="SECONDS",
+            help="For attempts at work to end, after Ctrl-C or a timeout.",
+        ),
+        click.option("--timeout", type=above_zero, metavar="SECONDS", help="Pause the run then, and leave with 124."),
+        click.option("--wait", is_flag=True, help="Stay also while the run waits for a person, a signal or an hour."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def tools_from(addresses: tuple[str, ...]) -> tuple[AnyTool, ...]:
+    """The tools at all addresses, each once."""
+    found = {tool.name: tool for address in addresses for tool in load_tools(address)}
+    return tuple(found.values())
+
+
+def manner_from(settings: Settings, given: Mapping[str, Any], tools: tuple[AnyTool, ...], **more: Any) -> Manner:
+    """What the options come to."""
+    if given["as_json"] and given["jsonl"]:
+        raise click.UsageError("--json and --jsonl both want standard output")
+    taken = {name: given[name] for name in ("wait", "timeout", "patience", "as_json", "jsonl")}
+    return Manner(settings, tools, given["addresses"], **taken, **more)
+
+
+def announce(run: str) -> None:
+    """Say a run's id before anything else."""
+    click.echo(f"run {run}", err=True)

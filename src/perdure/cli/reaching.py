@@ -1,0 +1,106 @@
+"""How a message reaches a run: through the process that owns the journal, or by owning it for a moment."""
+
+import asyncio
+import getpass
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import click
+
+from perdure.cli.journals import opened
+from perdure.config import Settings
+from perdure.control import NoAnswer, NoOwner, OwnerRefused, Request, ask, socket_of
+from perdure.ports import Locked
+
+TRIES: Final = 50
+"""Between a process that leaves and one that comes there are moments in which nobody listens and nobody can own."""
+AGAIN: Final = 0.1
+PATIENCE: Final = 60.0
+"""Seconds that an owner has for an answer; it may have thousands of runs to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What came of a message."""
+
+    done: Any
+    driven: bool
+    """Whether somebody carries the run on."""
+
+
+by_option = click.option("--by", metavar="NAME", default=None, help="Who you are; else your user name.")
+
+
+def whoever(by: str | None) -> str:
+    """Who does it: as said, or the user of this process."""
+    if by is not None:
+        return by
+    with suppress(KeyError, OSError, ImportError):
+        return getpass.getuser()
+    return ""
+
+
+async def full_id(settings: Settings, run: str) -> str:
+    """The id that a beginning or `@last` stands for."""
+    async with opened(settings) as journal:
+        return (await journal.run(run)).id
+
+
+async def reach(settings: Settings, request: Mapping[str, Any]) -> Reached:
+    """Have a request done by the owner of the journal; where there is none, do it here and leave."""
+
+    async def here() -> Reached:
+        return await _do_here(settings, request)
+
+    return await owner_or(settings, request, here)
+
+
+async def owner_or(settings: Settings, request: Mapping[str, Any], here: Callable[[], Awaitable[Reached]]) -> Reached:
+    """Have a request done by the owner of the journal; where there is none, otherwise."""
+    for left in reversed(range(TRIES)):
+        with suppress(NoOwner):
+            return await ask_owner(settings, request)
+        try:
+            return await here()
+        except Locked:
+            if not left:
+                raise
+        await asyncio.sleep(AGAIN)
+    raise AssertionError  # the last try has left
+
+
+async def ask_owner(settings: Settings, request: Mapping[str, Any]) -> Reached:
+    """Have a request done by the owner; `NoOwner` if there is none."""
+    for left in reversed(range(TRIES)):
+        try:
+            reply = await ask(socket_of(settings.db), request, PATIENCE)
+        except OwnerRefused as refusal:
+            if not left or refusal.code != "PRD3103":
+                raise
+            await asyncio.sleep(AGAIN)
+        else:
+            return Reached(reply.get("done"), bool(reply.get("driven")))
+    raise AssertionError  # the last try has left
+
+
+async def is_owned(settings: Settings) -> bool:
+    """Whether some process has the journal and drives runs."""
+    try:
+        reply = await ask(socket_of(settings.db), {"do": "who"})
+    except NoOwner:
+        return False
+    except NoAnswer:  # it leaves, or has much to do; whoever asks will ask again
+        return True
+    return bool(reply.get("driven"))
+
+
+async def _do_here(settings: Settings, request: Mapping[str, Any]) -> Reached:
+    from perdure.engine import Engine  # noqa: PLC0415  most messages go to an owner and need no engine here
+    from perdure.engine.requests import handler  # noqa: PLC0415  as above
+
+    async with Engine.open(settings.db, idle=True, network=settings.network_disk) as engine:
+        reply = await handler(engine)(Request(dict(request), os.getpid(), os.getuid()))
+        return Reached(reply["done"], driven=False)

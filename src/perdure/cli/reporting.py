@@ -1,0 +1,51 @@
+"""What is said when a command has followed a run as far as it goes."""
+
+import sys
+
+import click
+
+from perdure.cli.codes import code_of
+from perdure.cli.documents import run_document
+from perdure.cli.hints import resume_command, standing, waits
+from perdure.cli.printing import print_json
+from perdure.core.state import State
+from perdure.engine import View
+from perdure.plan.visible import visible
+
+
+def report(view: View, tools: tuple[str, ...] = (), *, as_json: bool = False, quiet: bool = False) -> int:
+    """Say what became of a run, its output on standard output; the exit code."""
+    result = view.result
+    if as_json:
+        print_json(run_document(view))
+    elif not quiet:
+        _say(view, tools)
+        if view.state.ended is not None:
+            print_output(result.output)
+    return code_of(result.status, result.failure.kind if result.failure else "")
+
+
+def _say(view: View, tools: tuple[str, ...]) -> None:
+    state = view.state
+    click.echo(standing(state), err=True)
+    if state.ended is None:
+        say_waits(state)
+        then = "then go on with" if view.status == "waiting" else "go on with"
+        click.echo(f"{then}: {resume_command(view.run, tools)}", err=True)
+
+
+def say_waits(state: State) -> None:
+    """What it waits for and how to give it that, on standard error."""
+    for line in waits(state):
+        click.echo(line, err=True)
+
+
+def print_output(output: object) -> None:
+    """What a run gave: text as it is, anything else as JSON. A terminal gets nothing that could harm it."""
+    if output is None:
+        return
+    if not isinstance(output, str):
+        print_json(output)
+        return
+    shown = "\n".join(visible(line) for line in output.splitlines()) if sys.stdout.isatty() else output
+    click.echo(shown)

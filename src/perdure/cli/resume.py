@@ -1,0 +1,108 @@
+"""`perdure resume`: go on with a run that was paused, that waited, or whose process is gone."""
+
+import asyncio
+from contextlib import suppress
+from typing import Any, Final
+
+import click
+
+from perdure.cli.arguments import refuse
+from perdure.cli.codes import BUDGET, CANCELLED, FAILED, INTERRUPTED, LATE, OK, WAITING, code_of
+from perdure.cli.detaching import detach_resume
+from perdure.cli.driving import Manner, Resume, carry_out
+from perdure.cli.following import follow, rests
+from perdure.cli.hints import standing
+from perdure.cli.interrupts import Interrupts, carried_out
+from perdure.cli.journals import db_option, settings_for
+from perdure.cli.manners import announce, following_options, manner_from, tools_from, tools_option
+from perdure.cli.reaching import Reached, by_option, full_id, owner_or, whoever
+from perdure.cli.reporting import say_waits
+from perdure.cli.screens import Silent
+from perdure.engine import Engine, View
+from perdure.plan import PlanError
+from perdure.plan.visible import number_of
+
+_WORST_FIRST: Final = (FAILED, BUDGET, WAITING, CANCELLED)
+
+
+@click.command()
+@click.argument("run", required=False)
+@click.option("--all", "everything", is_flag=True, help="Go on with every run that was under way.")
+@click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
+@tools_option
+@by_option
+@following_options
+@db_option
+@click.pass_context
+def resume(ctx: click.Context, run: str | None, everything: bool, **given: Any) -> None:
+    """Go on with RUN, and follow it as `perdure run` does.
+
+    RUN is an id, the beginning of one, or @last. A run whose process is gone goes on where it stood, and what was done
+    is not done again. A run that is over is only shown.
+    """
+    if (run is None) is not everything:
+        raise click.UsageError("name a run, or say --all")
+    settings = settings_for(given["db"])
+    manner = manner_from(settings, given, tools_from(given["addresses"]), begun=announce)
+    by = whoever(given["by"])
+    if run is None:
+        ctx.exit(carried_out(_all(manner, by)))
+    job = Resume(carried_out(full_id(settings, run)), by)
+    try:
+        if given["detach"]:
+            detach_resume(settings, job, given["addresses"], as_json=given["as_json"])
+            return
+        code = carried_out(carry_out(job, manner))
+    except PlanError as error:
+        refuse(error.problems, as_json=given["as_json"])
+    ctx.exit(code)
+
+
+# ------------------------------------------------------------------------------- all of them
+
+
+async def _all(manner: Manner, by: str) -> int:
+    """Go on with every run that was under way; leave when none of them comes further by itself."""
+
+    async def here() -> Reached:
+        async with manner.engine(manner.patience) as engine:
+            return Reached(await _drive_all(engine, manner), driven=True)
+
+    reached = await owner_or(manner.settings, {"do": "resume", "by": by}, here)
+    if isinstance(reached.done, int):
+        return reached.done
+    for run in reached.done:
+        click.echo(run)
+    click.echo("the process that has the journal goes on with them", err=True)
+    return OK
+
+
+async def _drive_all(engine: Engine, manner: Manner) -> int:
+    with Interrupts() as interrupts:
+        runs = await engine.resume()
+        click.echo(f"going on with {number_of(len(runs), 'run')}", err=True)
+        work = asyncio.gather(*(_to_rest(engine, run, wait=manner.wait) for run in runs))
+        stop = asyncio.create_task(interrupts.asked.wait())
+        await asyncio.wait([work, stop], timeout=manner.timeout, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        if work.done():
+            return next((code for code in _WORST_FIRST if code in work.result()), OK)
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+        return INTERRUPTED if interrupts.asked.is_set() else LATE
+
+
+async def _to_rest(engine: Engine, run: str, *, wait: bool) -> int:
+    """Follow a run until it is over or comes no further by itself, and say so."""
+    handle, view = engine.run(run), View(engine.journal, run)
+
+    async def enough(view: View) -> bool:
+        return not wait and rests(view.state) and handle.is_idle
+
+    await follow(engine.journal, view, Silent(), enough)
+    click.echo(standing(view.state), err=True)
+    if view.state.ended is None:
+        say_waits(view.state)
+    result = view.result
+    return code_of(result.status, result.failure.kind if result.failure else "")

@@ -1,0 +1,46 @@
+"""`perdure run`: carry out a plan, and follow it."""
+
+from typing import Any
+
+import click
+
+from perdure.cli.arguments import limit_options, limits_from, usable
+from perdure.cli.detaching import detach_start
+from perdure.cli.driving import Start, carry_out
+from perdure.cli.inputs import inputs_from
+from perdure.cli.interrupts import carried_out
+from perdure.cli.journals import db_option, settings_for
+from perdure.cli.manners import announce, following_options, manner_from, tools_from, tools_option
+from perdure.tools import BUILTIN, toolbox_of
+
+
+@click.command()
+@click.argument("plan")
+@click.option("-i", "pairs", multiple=True, metavar="NAME=VALUE", help="An input; VALUE may be @FILE.")
+@click.option("--inputs", "file", metavar="FILE", help="Inputs, as a JSON object.")
+@tools_option
+@click.option("--session", default="", metavar="ID", help="The session that the run belongs to.")
+@click.option("--seed", type=int, metavar="N", help="What all chance in the run is derived from.")
+@click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
+@following_options
+@db_option
+@limit_options
+@click.pass_context
+def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None, **given: Any) -> None:
+    """Carry out PLAN (YAML or JSON; - for standard input) and follow it.
+
+    The run's id comes first, on standard error; its output comes last, on standard output. Ctrl-C pauses the run at a
+    safe point; a second one leaves at once, and nothing that was done is forgotten.
+
+    Exit code 0: it succeeded. 1: it failed. 4: it waits, or was paused. 5: it was cancelled. 6: the plan cannot be
+    used. 8: a budget is used up. 124: timeout. 130: Ctrl-C.
+    """
+    tools = tools_from(given["addresses"])
+    toolbox = toolbox_of({each.name: each for each in (*BUILTIN, *tools)}.values())
+    found = usable(plan, limits_from(given), toolbox, as_json=given["as_json"])
+    job = Start(found, inputs_from(found.inputs, pairs, file), given["session"], given["seed"])
+    settings = settings_for(given["db"])
+    if given["detach"]:
+        detach_start(settings, job, given["addresses"], as_json=given["as_json"])
+        return
+    ctx.exit(carried_out(carry_out(job, manner_from(settings, given, tools, begun=announce))))

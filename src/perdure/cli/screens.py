@@ -1,0 +1,110 @@
+"""How a run looks to somebody who follows it: a tree that moves, a line for each fact, JSON, or nothing."""
+
+import sys
+import time
+from typing import Any, Final, Protocol
+
+import click
+
+from perdure.cli.printing import console
+from perdure.cli.rows import Row, frame, heading
+from perdure.cli.telling import as_line, line_of
+from perdure.core import events as e
+from perdure.engine import View
+from perdure.ports import Entry
+
+FRAME: Final = 0.25
+"""Seconds between two pictures."""
+_MARGIN: Final = 4
+"""Lines of a terminal that are left for other things."""
+
+
+class Screen(Protocol):
+    """Where a run is shown."""
+
+    def told(self, entry: Entry, event: e.Event) -> None:
+        """A fact has come."""
+        ...
+
+    def paint(self, view: View) -> None:
+        """This is how the run stands now; called a few times a second."""
+        ...
+
+    def close(self, view: View) -> None:
+        """This is the last that will be shown."""
+        ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def told(self, entry: Entry, event: e.Event) -> None:
+        """Say nothing."""
+
+    def paint(self, view: View) -> None:
+        """Show nothing."""
+
+    def close(self, view: View) -> None:
+        """Do nothing."""
+
+
+class Lines(Silent):
+    """A line for each fact, on standard error."""
+
+    def told(self, entry: Entry, event: e.Event) -> None:
+        """Say it."""
+        click.echo(line_of(entry, event), err=True)
+
+
+class JsonLines(Silent):
+    """Every fact as a line of JSON, on standard output."""
+
+    def told(self, entry: Entry, event: e.Event) -> None:  # noqa: ARG002  the bytes are handed on
+        """Print it at once: somebody may be waiting for it."""
+        click.echo(as_line(entry))
+
+
+class LiveTree(Silent):
+    """A tree of steps that moves, on a terminal."""
+
+    def __init__(self) -> None:
+        from rich.live import Live  # noqa: PLC0415  only for somebody who watches
+
+        self._console = console(err=True)
+        self._live = Live(console=self._console, auto_refresh=False, transient=False, vertical_overflow="crop")
+        self._painted = 0.0
+        self._live.start()
+
+    def paint(self, view: View) -> None:
+        """Draw the run, but not more often than people see."""
+        if time.monotonic() - self._painted >= FRAME:
+            self._live.update(self._picture(view), refresh=True)
+            self._painted = time.monotonic()
+
+    def _picture(self, view: View) -> Any:
+        from rich.console import Group  # noqa: PLC0415  as above
+        from rich.text import Text  # noqa: PLC0415  as above
+
+        found = frame(view, max(3, self._console.height - _MARGIN))
+        return Group(Text(heading(view), "bold", no_wrap=True, overflow="ellipsis"), *map(_line, found))
+
+    def close(self, view: View) -> None:
+        """Leave the last picture where it is."""
+        self._live.update(self._picture(view), refresh=True)
+        self._live.stop()
+
+
+def _line(row: Row) -> Any:
+    from rich.text import Text  # noqa: PLC0415  as above
+
+    text = Text("  " * row.depth, no_wrap=True, overflow="ellipsis")
+    return text.append(f"{row.mark} ", row.style).append(row.name, "bold").append(f"  {row.words}", "default")
+
+
+def screen_for(*, as_json: bool = False, jsonl: bool = False) -> Screen:
+    """The form that fits where the words go."""
+    if jsonl:
+        return JsonLines()
+    if as_json:
+        return Silent()
+    return LiveTree() if sys.stderr.isatty() else Lines()

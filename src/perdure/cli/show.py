@@ -1,0 +1,91 @@
+"""`perdure show`: a run as it stands, or as it stood."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+import click
+
+from perdure.cli.documents import run_document
+from perdure.cli.hints import standing, waits
+from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.printing import console, json_option, print_json
+from perdure.cli.rows import Look, Row, rows
+from perdure.cli.telling import LONG, clock, seconds, value_words
+from perdure.config import Settings
+from perdure.engine import View
+from perdure.plan.visible import number_of, visible
+
+MANY: Final = 100
+"""Groups with more steps are shown in part, unless all are asked for."""
+
+
+@click.command()
+@click.argument("run")
+@click.option("--at", type=click.IntRange(1), metavar="N", help="As it stood after its first N facts.")
+@click.option("--all", "everything", is_flag=True, help="Show every step, however many there are.")
+@db_option
+@json_option
+def show(run: str, at: int | None, everything: bool, db: str | None, as_json: bool) -> None:
+    """Show RUN: its steps and what became of them, what it waits for and how to give it that.
+
+    RUN is an id, the beginning of one, or @last.
+    """
+    asyncio.run(
+        _show(settings_for(db), run, at, Look(None if everything else MANY, within=True, outputs=True), as_json)
+    )
+
+
+async def _show(settings: Settings, run: str, at: int | None, look: Look, as_json: bool) -> None:
+    async with opened(settings) as journal:
+        view = await View.of(journal, (await journal.run(run)).id, at)
+        if as_json:
+            print_json(run_document(view))
+            return
+        for name, value in _facts(view):
+            click.echo(f"{name:<8}{value}")
+        click.echo()
+        print_rows(rows(view, look, None if view.state.ended is None else view.state.at))
+        _print_rest(view)
+
+
+def print_rows(found: Iterator[Row]) -> None:
+    """Rows on standard output, in colours where they can be seen."""
+    if not sys.stdout.isatty():
+        for row in found:
+            click.echo(row.text)
+        return
+    from rich.text import Text  # noqa: PLC0415  only when something is drawn
+
+    screen = console()
+    for row in found:
+        text = Text("  " * row.depth).append(f"{row.mark} ", row.style).append(row.name, "bold")
+        screen.print(text.append(f"  {row.words}", "default"))
+
+
+def _facts(view: View) -> Iterator[tuple[str, Any]]:
+    state = view.state
+    started, usage = state.started, view.result.usage
+    yield "run", view.run
+    if started is None:
+        return
+    if started.goal:
+        yield "goal", visible(started.goal, 300)
+    yield "status", standing(state).removeprefix(f"run {view.run} ")
+    yield "plan", f"sha256:{started.plan}"
+    if started.session:
+        yield "session", visible(started.session)
+    yield "began", clock(state.root.at if state.root else state.at, LONG)
+    took = seconds(round(usage.seconds * 1000))
+    steps, tries = number_of(usage.steps, "step"), number_of(usage.attempts, "attempt")
+    yield "took", f"{took}, {steps}, {tries}, {number_of(view.seq, 'fact')}"
+
+
+def _print_rest(view: View) -> None:
+    found = list(waits(view.state)) if view.state.ended is None else []
+    output = view.result.output
+    if output is not None:
+        found.append(f"output  {value_words(output, 2_000)}")
+    if found:
+        click.echo("\n" + "\n".join(found))
