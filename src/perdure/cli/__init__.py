@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "reject": "Say no to a question of a run.",
     "replay": "Fold a run again and verify it; nothing is executed.",
     "resume": "Go on with a run, or with all.",
+    "retry": "Go on with a run that failed.",
     "run": "Carry out a plan, and follow it.",
     "schema": "Print the JSON Schema of a plan.",
     "show": "Show a run: its steps, and what it waits for.",

@@ -6,7 +6,7 @@ from typing import Any
 
 from perdure.cli.journals import moment
 from perdure.core.calls import Failure
-from perdure.core.state import Cell
+from perdure.core.cells import Cell
 from perdure.engine import StepResult, View
 
 

@@ -80,6 +80,24 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
+class Retry:
+    """A run that is over, and goes on after all."""
+
+    run: str
+    step: str = ""
+    by: str = ""
+
+    async def begin(self, engine: Engine) -> str:
+        """Open it again here."""
+        await engine.retry(self.run, self.step, self.by)
+        return self.run
+
+    def request(self) -> Mapping[str, Any]:
+        """Have it opened again."""
+        return {"do": "retry", "run": self.run, "step": self.step, "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     """A run that is there."""
 
@@ -157,7 +175,7 @@ class _Following:
         """The last entry that was shown, or was there before we came."""
 
     async def until_left(self, job: Job) -> int:
-        if isinstance(job, Resume):
+        if isinstance(job, (Resume, Retry)):
             self._shown = await _there(self._manner, job.run)
         for left in reversed(range(TRIES)):
             try:
@@ -316,7 +334,7 @@ async def _pause(engine: Engine, handle: RunHandle, reason: str) -> None:
 
 
 async def _driven(handle: RunHandle, following: "asyncio.Task[None]") -> None:
-    """Until somebody has followed a run far enough. If it cannot be driven any more, its journal says nothing; we do."""
+    """Until a run was followed far enough. That it cannot be driven any more is not in its journal: that is raised."""
     over = asyncio.create_task(handle.result())
     try:
         await asyncio.wait([over, following], return_when=asyncio.FIRST_COMPLETED)

@@ -11,6 +11,7 @@ from perdure.cli.codes import BROKEN
 from perdure.cli.journals import db_option, opened, settings_for
 from perdure.cli.printing import json_option, print_json
 from perdure.config import Settings
+from perdure.core.cells import Cell
 from perdure.core.values import digest_of
 from perdure.engine import View
 from perdure.plan.visible import number_of, visible
@@ -109,12 +110,12 @@ def state_digest(view: View) -> str:
         "questions": sorted(state.questions),
         "locks": sorted(state.locks),
         "signals": {name: len(kept) for name, kept in state.signals.items()},
-        "effects": [[each.cell.key, each.visit, each.attempts, each.over] for each in state.effects],
+        "effects": [[each.cell.key, each.visit, each.attempts, each.over] for each in state.effects.values()],
     }
     return digest_of({"cells": cells, **others})
 
 
-def _cell(cell: Any) -> list[Any]:
+def _cell(cell: Cell) -> list[Any]:
     result = cell.result
     ended = None
     if result is not None:

@@ -1,6 +1,7 @@
 """What is said when a command has followed a run as far as it goes."""
 
 import sys
+from typing import Final
 
 import click
 
@@ -11,6 +12,8 @@ from perdure.cli.printing import print_json
 from perdure.core.state import State
 from perdure.engine import View
 from perdure.plan.visible import visible
+
+_AGAIN: Final = frozenset({"failed", "cancelled"})
 
 
 def report(view: View, tools: tuple[str, ...] = (), *, as_json: bool = False, quiet: bool = False) -> int:
@@ -32,6 +35,8 @@ def _say(view: View, tools: tuple[str, ...]) -> None:
         say_waits(state)
         then = "then go on with" if view.status == "waiting" else "go on with"
         click.echo(f"{then}: {resume_command(view.run, tools)}", err=True)
+    elif view.status in _AGAIN:
+        click.echo(f"try again with: {resume_command(view.run, tools, 'retry')}", err=True)
 
 
 def say_waits(state: State) -> None:

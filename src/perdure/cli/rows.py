@@ -7,8 +7,9 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from perdure.cli.telling import clock, failure_words, seconds, value_words
+from perdure.core.cells import Body, Cell, Grown, Result, Work
 from perdure.core.seeing import output_of
-from perdure.core.state import Body, Cell, Grown, Result, State, Work
+from perdure.core.state import State
 from perdure.engine import View
 from perdure.plan.index import Node
 from perdure.plan.visible import visible

@@ -146,21 +146,29 @@ class Engine:
         """Go on: with one run, also if it was paused; or with all that were under way when a process ended."""
         if run is None:
             return await self._resume_all()
-        await self._check_known(run)
+        if not (await self.journal.run(run)).summary.over:
+            await self._check_known(run)
         runner = await self.host.runner(run)
         for message in (e.RunResumed(by=well_formed(by)), Look()):  # one that was stuck and not paused tries again
             with suppress(Refused):
                 await runner.send(message)
         return [run]
 
+    async def retry(self, run: str, step: str = "", by: str = "") -> list[str]:
+        """Go on with a run that failed or was cancelled: with a new visit of a step, or of whatever was cut off."""
+        await self._check_known(run)
+        runner = await self.host.reopened(run)
+        await runner.send(e.RunReopened(step=step, by=well_formed(by)))
+        return [run]
+
     async def _check_known(self, run: str) -> None:
         """`PlanError` if a run that is not here yet cannot be carried out here: better not begun than failed."""
-        if run in self.host.runners or (await self.journal.run(run)).summary.over:
+        if run in self.host.runners:
             return
         for entry in await self.journal.read(run, 0, 1):
             started = e.decode(entry.type, entry.body)
             if isinstance(started, e.RunStarted):
-                self._checked(self.host.rules.outline(started.plan).plan)
+                self.prepare(self.host.rules.outline(started.plan).plan)
 
     async def _is_known(self, run: str) -> bool:
         try:

@@ -47,6 +47,10 @@ class RunHandle:
         """Go on after a pause."""
         await self._engine.resume(self.id, by)
 
+    async def retry(self, step: str = "", by: str = "") -> None:
+        """Go on after a failure or a cancel, with a new visit of a step or of whatever was cut off."""
+        await self._engine.retry(self.id, step, by)
+
     async def cancel(self, step: str = "", reason: str = "", by: str = "") -> None:
         """End the run, or one of its steps, with `cancelled`. What was done stays done."""
         await self._engine.cancel(self.id, step, reason, by)

@@ -74,7 +74,7 @@ async def _stop(engine: "Engine", given: dict[str, Any]) -> Any:
 
 def _about_run(name: str) -> Callable[["Engine", dict[str, Any]], Awaitable[Any]]:
     async def about_run(engine: "Engine", given: dict[str, Any]) -> Any:
-        await getattr(engine, name)(**given)
+        return await getattr(engine, name)(**given)
 
     return about_run
 
@@ -84,18 +84,20 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
     "who": _who,
     "resume": _resume,
     "stop": _stop,
+    "retry": _about_run("retry"),
     "pause": _about_run("pause"),
     "cancel": _about_run("cancel"),
     "answer": _about_run("answer"),
     "signal": _about_run("signal"),
 }
-_BEGINNING: Final = frozenset({"start", "resume"})
+_BEGINNING: Final = frozenset({"start", "resume", "retry"})
 """What makes no sense where nothing is begun."""
 _FIELDS: Final = {
     "start": ("plan", "inputs", "session", "seed"),
     "who": (),
     "resume": ("run", "by"),
     "stop": ("by",),
+    "retry": ("run", "step", "by"),
     "pause": ("run", "reason", "by"),
     "cancel": ("run", "step", "reason", "by"),
     "answer": ("run", "question", "value", "by", "reason"),
@@ -103,6 +105,7 @@ _FIELDS: Final = {
 }
 _NEEDED: Final = {
     "start": ("plan",),
+    "retry": ("run",),
     "pause": ("run",),
     "cancel": ("run",),
     "answer": ("run", "question", "value"),

@@ -139,6 +139,11 @@ class Host:
             runner.go_on()
         return runner
 
+    async def reopened(self, run: str) -> Runner:
+        """The runner of a run, also if it is over: it may go on after all. If it does not, it is let go of again."""
+        runner = await self.runner(run)
+        return self.runners.setdefault(run, runner)
+
     def folded(self, run: Run, entries: list[Entry]) -> State:
         """The state that entries tell."""
         try:

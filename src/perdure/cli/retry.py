@@ -1,0 +1,37 @@
+"""`perdure retry`: go on with a run that failed or was cancelled."""
+
+from typing import Any
+
+import click
+
+from perdure.cli.arguments import refuse
+from perdure.cli.driving import Retry, carry_out
+from perdure.cli.interrupts import carried_out
+from perdure.cli.journals import db_option, settings_for
+from perdure.cli.manners import announce, following_options, manner_from, tools_from, tools_option
+from perdure.cli.reaching import by_option, full_id, whoever
+from perdure.plan import PlanError
+
+
+@click.command()
+@click.argument("run")
+@click.argument("step", required=False)
+@tools_option
+@by_option
+@following_options
+@db_option
+@click.pass_context
+def retry(ctx: click.Context, run: str, step: str | None, **given: Any) -> None:
+    """Go on with RUN after it failed or was cancelled, and follow it as `perdure run` does.
+
+    RUN is an id, the beginning of one, or @last. What worked stays. STEP is entered anew, or else whatever was cut off;
+    that is a new visit, beyond what the plan allows.
+    """
+    settings = settings_for(given["db"])
+    manner = manner_from(settings, given, tools_from(given["addresses"]), begun=announce)
+    job = Retry(carried_out(full_id(settings, run)), step or "", whoever(given["by"]))
+    try:
+        code = carried_out(carry_out(job, manner))
+    except PlanError as error:
+        refuse(error.problems, as_json=given["as_json"])
+    ctx.exit(code)
