@@ -1,0 +1,103 @@
+"""`perdure answer`, `approve`, `reject`: which question, what value, and what happens next."""
+
+import json
+
+import pytest
+from runs import ASK, TEXT
+
+TWO = """
+perdure: 1
+parallel:
+  - {id: left, ask: "Left?"}
+  - {id: right, ask: "Which?", answer: choice, choices: [tea, coffee], on: {tea: done, coffee: done}}
+"""
+
+
+def asking(kind):
+    return f"perdure: 1\nsteps: [{{id: it, ask: What?, {kind}}}]\noutput: ${{steps.it.output}}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        ("answer: approval", "yes", True),
+        ("answer: approval", "Rejected", None),
+        ("answer: text", "42", "42"),
+        ("answer: choice, choices: [a, b]", "b", "b"),
+        ("answer: form, form: {type: object, properties: {n: {type: integer}}}", '{"n": 3}', {"n": 3}),
+    ],
+)
+def test_a_value_fits_the_kind_of_question(place, kind, value, expected):
+    place.run(asking(kind), code=4)
+    done = place.do("answer", "@last", value)
+    assert done.stderr.startswith("q_it_1 is answered: ")
+    found = place.shown()
+    assert found["questions"] == {}
+    assert found["output"] == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("answer: approval", "maybe"),
+        ("answer: choice, choices: [a, b]", "c"),
+        ("answer: form, form: {type: object, properties: {n: {type: integer}}}", '{"n": "three"}'),
+        ("answer: text, to: [ann]", "hello"),
+    ],
+)
+def test_a_value_that_does_not_fit_changes_nothing(place, kind, value):
+    place.run(asking(kind), code=4)
+    done = place.do("answer", "@last", value, "--by", "bob", code=2)
+    assert done.stderr.startswith("error PRD3")
+    assert list(place.shown()["questions"]) == ["q_it_1"]
+
+
+def test_what_happens_next_is_said(place):
+    place.run(ASK, code=4)
+    done = place.do("approve", "@last", "--by", "ann", "-m", "fine")
+    assert "goes on at publish" in done.stderr
+    assert f"nobody drives it; go on with: perdure resume {place.shown()['id']} --db {place.db}" in done.stderr
+    logged = place.do("logs", "@last").stdout
+    assert "q_ship_1 is answered: true, by ann, fine" in logged
+
+
+def test_no_is_an_answer(place):
+    place.run(ASK, code=4)
+    assert "failed" in place.do("reject", "@last", "ship").stderr
+    assert place.shown()["steps"]["ship"]["exit"] == "rejected"
+
+
+def test_the_first_answer_counts(place):
+    place.run(ASK, code=4)
+    found = json.loads(place.do("approve", "@last", "--json").stdout)
+    assert (found["schema"], found["questions"], found["driven"]) == ("perdure.run/1", {}, False)
+    assert "PRD3004" in place.do("approve", "@last", code=3).stderr
+    assert "PRD3004" in place.do("reject", "@last", "q_ship_1", code=3).stderr
+
+
+def test_one_of_several_has_to_be_named(place):
+    place.run(TWO, code=4)
+    said = place.do("approve", "@last", code=2).stderr
+    assert "PRD3106" in said
+    assert "q_left_1" in said
+    assert "PRD3107" in place.do("approve", "@last", "right", code=2).stderr
+    assert "PRD3004" in place.do("approve", "@last", "nowhere", code=3).stderr
+    place.do("approve", "@last", "left")
+    place.do("answer", "@last", "tea")
+    assert place.shown()["status"] == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["answer", "@last"], 2),
+        (["answer", "@last", "q_ship_1", "yes", "no"], 2),
+        (["answer", "r_nowhere", "yes"], 3),
+        (["approve", "@last"], 3),
+        (["approve"], 2),
+    ],
+)
+def test_rubbish(place, words, code):
+    place.run(TEXT)
+    done = place.do(*words, code=code)
+    assert "Traceback" not in done.stderr

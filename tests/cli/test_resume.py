@@ -1,0 +1,83 @@
+"""`perdure resume`: one run or all, here, in the background, or by the process that has the journal."""
+
+import json
+import signal
+
+import pytest
+from runs import ASK, TEXT, WAIT, until
+
+TOOLS = ("--tools", "deeds")
+
+
+def test_a_run_that_is_over_is_only_shown(place):
+    place.run(TEXT)
+    before = place.shown()
+    assert place.do("resume", "@last").stdout == "one\ntwo\n"
+    assert place.shown() == before
+
+
+def test_a_run_without_its_answer_waits_on(place):
+    place.run(ASK, code=4)
+    assert "perdure approve" in place.do("resume", "@last", code=4).stderr
+
+
+def test_without_its_tools_a_run_is_not_touched(place):
+    place.run(WAIT, *TOOLS, "--timeout", "0.3", "--patience", "0", code=124)
+    before = place.shown()["entries"]
+    assert "deed.wait" in place.do("resume", "@last", code=6).stderr
+    assert place.shown()["entries"] == before
+
+
+@pytest.mark.parametrize(("words", "code"), [(["r_1"], 3), ([], 2), (["@last", "--all"], 2), (["r_1", "r_2"], 2)])
+def test_what_is_not_there_or_not_meant(place, words, code):
+    place.run(TEXT)
+    done = place.do("resume", *words, code=code)
+    assert "Traceback" not in done.stderr
+
+
+def test_there_is_no_journal(place):
+    assert place.do("resume", "@last", code=3).stdout == ""
+    assert not place.db.exists()
+
+
+def test_all_that_were_under_way_go_on_and_paused_ones_stay(place):
+    runs = []
+    for name in ("one", "other"):
+        with place.going("run", place.plan(WAIT.replace("name: one", f"name: {name}")), *TOOLS) as going:
+            until(lambda name=name: f"begun {name}" in place.deeds(), name)
+            going.send(signal.SIGKILL)
+            going.ends(-signal.SIGKILL)
+            runs.append(going.run)
+    place.do("pause", runs[0])
+    for name in ("one", "other"):
+        place.let(name)
+    done = place.do("resume", "--all", *TOOLS)
+    assert "going on with 1 run" in done.stderr
+    assert [place.shown(run)["status"] for run in runs] == ["paused", "succeeded"]
+
+
+def test_all_leaves_what_it_cannot_carry_out(place):
+    with place.going("run", place.plan(WAIT), *TOOLS) as going:
+        until(place.deeds, "the first step")
+        going.send(signal.SIGKILL)
+        going.ends(-signal.SIGKILL)
+    done = place.do("resume", "--all")
+    assert "cannot be carried out here" in done.stderr
+    assert place.shown()["status"] == "running"
+
+
+def test_resumed_in_the_background(place):
+    run = place.run(WAIT, *TOOLS, "--timeout", "0.3", "--patience", "0", "--json", code=124)
+    run = json.loads(run.stdout)["id"]
+    place.let("one")
+    assert place.do("resume", run, *TOOLS, "--detach").stdout.strip() == run
+    assert place.do("watch", run).stdout == "two\n"
+
+
+def test_resumed_by_the_process_that_has_the_journal(place):
+    place.run(ASK, code=4)
+    run = place.shown()["id"]
+    with place.going("run", place.plan(WAIT), *TOOLS):
+        until(place.deeds, "the owner")
+        assert "nobody drives it" not in place.do("approve", run).stderr
+        assert place.do("resume", run).stdout == "published\n"
