@@ -20,7 +20,7 @@ VERSION: Final = 1
 class Event(BaseModel):
     """Something that is so from now on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     type: ClassVar[str]
 
 

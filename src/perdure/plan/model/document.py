@@ -27,6 +27,7 @@ from perdure.plan.model.parts import (
     Seconds,
     Text,
 )
+from perdure.plan.model import steps
 from perdure.plan.model.steps import AnyStep, DoneStep, GroupStep, MapStep, Step, SubplanStep, kind_of, regroup
 from perdure.plan.raw import Raw, undisturbed
 
@@ -150,5 +151,4 @@ def _written(item: Plan | AnyStep) -> dict[str, Raw]:
     return own
 
 
-for _model in (GroupStep, MapStep, SubplanStep, Plan):
-    _model.model_rebuild(_types_namespace={"Plan": Plan, "Step": Step})
+vars(steps)["Plan"] = Plan  # a sub-plan holds a plan; whoever builds its validator finds the name where it stands

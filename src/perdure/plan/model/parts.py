@@ -50,6 +50,7 @@ class Part(BaseModel):
         serialize_by_alias=True,
         use_attribute_docstrings=True,
         allow_inf_nan=False,
+        defer_build=True,  # most programs need few of the validators, and building them all takes a while
     )
 
 
