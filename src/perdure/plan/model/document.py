@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from perdure.plan.canonical import canonical_json
+from perdure.plan.model import steps
 from perdure.plan.model.parts import (
     Budget,
     Count,
@@ -27,7 +28,6 @@ from perdure.plan.model.parts import (
     Seconds,
     Text,
 )
-from perdure.plan.model import steps
 from perdure.plan.model.steps import AnyStep, DoneStep, GroupStep, MapStep, Step, SubplanStep, kind_of, regroup
 from perdure.plan.raw import Raw, undisturbed
 
@@ -151,4 +151,4 @@ def _written(item: Plan | AnyStep) -> dict[str, Raw]:
     return own
 
 
-vars(steps)["Plan"] = Plan  # a sub-plan holds a plan; whoever builds its validator finds the name where it stands
+setattr(steps, "Plan", Plan)  # noqa: B010  a sub-plan holds a plan; whoever builds its validator finds the name where it stands
