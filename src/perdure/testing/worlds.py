@@ -107,6 +107,7 @@ class World:
         self._outlines: dict[str, Outline] = {}
         self._chance = None if order is None else random.Random(order)  # noqa: S311  a shuffled schedule, no secret
         self._ready: dict[Command, int] = {}
+        self._tries: dict[tuple[str, str], list[tuple[int, int]]] = {}
         named = {name: self.put(_as_plan(each)) for name, each in (plans or {}).items()}
         ask: Callable[[Call], Repeat] = repeat if callable(repeat) else lambda _: repeat
         self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named)
@@ -288,8 +289,11 @@ class World:
         if not isinstance(given, list):
             return given
         answers = cast("list[Any]", given)
-        turns = sum(each.step == command.step and each.deed == command.deed for each in self.made)
-        return answers[min(turns, len(answers) - 1)]
+        tries = self._tries.setdefault((command.step, command.deed), [])
+        this = (command.visit, command.attempt)
+        if this not in tries:
+            tries.append(this)
+        return answers[min(tries.index(this), len(answers) - 1)]
 
     # ---------------------------------------------------------------- what came of it
 

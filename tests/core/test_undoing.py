@@ -1,0 +1,210 @@
+"""E4 E18 E23: effects are taken back in reverse order of completion, with retries, through a crash, and with a report."""
+
+import pytest
+from driven import LATER, NO, driven, tool
+
+from perdure.core import events as e
+from perdure.core.calls import Failure
+from perdure.testing.worlds import HANGS, LOST, Takes, World
+
+
+def deed(id_, **more):
+    """A step that can be taken back."""
+    return tool(id_, undo={"tool": "un.do", "with": {"of": id_, "id": "${output}"}}, **more)
+
+
+BACK = {"id": "back", "rollback": "mark"}
+MARK = {"id": "mark", "checkpoint": True}
+
+# ------------------------------------------------------------------------------- rollback
+
+
+def test_E4_a_rollback_goes_back_to_the_checkpoint_in_reverse_order():
+    group = {"id": "g", "parallel": [deed("b"), deed("c")]}
+    plan = [deed("before"), MARK, deed("a"), group, tool("d", on={"failure": "back"}), {"id": "end", "done": True}, BACK, {"id": "f", "fail": True}]
+    world = driven(plan, {"a": 1, "b": Takes(2, 2), "c": Takes(1, 3), "d": NO})
+    assert world.done("undo") == ["b", "c", "a"]
+    assert [made.call.arguments for made in world.made if made.deed == "undo"][0] == {"of": "b", "id": 2}
+    assert (world.status, world.state.cells["a"].result.undone, world.state.cells["before"].result.undone) == ("failed", True, False)
+
+
+def test_what_was_undone_is_null():
+    plan = [MARK, deed("a"), BACK, tool("z", **{"with": {"value": "${steps.a.output}"}})]
+    assert driven(plan, {"a": 1}).output is None
+
+
+def test_every_visit_of_a_loop_is_taken_back():
+    inner = {"id": "g", "max_visits": 2, "steps": [deed("a")], "on": {"success": "g", "exhausted": "back"}}
+    world = driven([MARK, inner, BACK], {"a": [1, 2]})
+    assert [made.call.arguments["id"] for made in world.made if made.deed == "undo"] == [2, 1]
+
+
+def test_a_checkpoint_that_was_passed_again_counts():
+    plan = [{**MARK, "max_visits": 2, "on": {"exhausted": "done"}}, deed("a", on={"failure": "back"}), tool("t", on={"failure": "mark"}), BACK]
+    world = driven(plan, {"a": [1, NO], "t": NO})
+    assert world.done("undo") == []
+
+
+def test_a_checkpoint_that_was_not_passed_takes_nothing_back():
+    assert driven([{**MARK, "when": "false"}, deed("a"), BACK]).done("undo") == []
+    assert driven([deed("a", on={"success": "back"}), MARK, BACK]).done("undo") == []
+
+
+def test_a_rollback_in_a_group_takes_back_what_was_done_around_it():
+    plan = [MARK, deed("a"), {"id": "g", "steps": [deed("b"), BACK]}]
+    assert driven(plan).done("undo") == ["b", "a"]
+
+
+def test_nothing_is_taken_back_twice():
+    plan = [MARK, deed("a"), BACK, {"id": "again", "rollback": "mark"}]
+    assert driven(plan).done("undo") == ["a"]
+
+
+# ------------------------------------------------------------------------------- what has something to take back
+
+
+@pytest.mark.parametrize(
+    ("step", "gives", "undone"),
+    [
+        (deed("a"), 1, True),
+        (deed("a", on={"failure": "next"}), NO, False),
+        (deed("a", accept=["output == 2"], on={"failure": "next"}), 1, True),
+        ({"id": "a", "steps": [tool("in")], "undo": {"tool": "un.do"}}, 1, True),
+        ({"id": "a", "steps": [tool("in")], "undo": {"tool": "un.do"}, "accept": ["false"], "on": {"failure": "next"}}, 1, False),
+        ({"id": "a", "map": [1, 2], "steps": [tool("in")], "undo": {"tool": "un.do"}}, 1, True),
+    ],
+)
+def test_E18_what_was_done_can_be_taken_back_even_if_it_was_not_good_enough(step, gives, undone):
+    world = driven([MARK, step, BACK], {"a": gives})
+    assert world.done("undo") == (["a"] if undone else [])
+
+
+@pytest.mark.parametrize("call", [{"model": "weak", "prompt": "Undo ${output}"}, {"agent": "mender", "task": "Undo ${output}"}])
+def test_models_and_agents_may_undo(call):
+    world = driven([MARK, tool("a", undo=call), BACK], {"a": 5})
+    assert "Undo 5" in str(world.made[-1].call)
+
+
+# ------------------------------------------------------------------------------- tries
+
+
+def test_taking_back_has_tries_of_its_own():
+    world = driven([MARK, deed("a", retry={"attempts": 3, "wait": 1, "jitter": 0}), BACK], {"a!": [LATER, LOST, 1]})
+    assert (world.status, len(world.done("undo"))) == ("succeeded", 3)
+    times = [made.at for made in world.made if made.deed == "undo"]
+    assert [after - before for before, after in zip(times, times[1:], strict=False)] == [1000, 2000]
+
+
+def test_E4_what_could_not_be_taken_back_is_said():
+    plan = [MARK, deed("a"), deed("b", retry={"attempts": 1}), BACK]
+    world = driven(plan, {"b!": NO})
+    [kept] = world.find(e.EffectKept)
+    assert (kept.step, kept.failure, world.done("undo")) == ("b", NO, ["b", "a"])
+    assert (world.status, world.failure.message) == ("failed", "could not be taken back: b")
+
+
+def test_an_undo_whose_arguments_cannot_be_made_is_kept():
+    plan = [MARK, tool("a", undo={"tool": "un.do", "with": {"x": "${output.id}"}}), deed("b"), BACK]
+    world = driven(plan, {"a": 1})
+    assert (world.done("undo"), [each.step for each in world.find(e.EffectKept)]) == (["b"], ["a"])
+
+
+@pytest.mark.parametrize(("repeat", "kept"), [("never", 1), ("keyed", 0)])
+def test_an_undo_that_must_not_be_repeated_is_not(repeat, kept):
+    world = driven([MARK, deed("a"), BACK], {"a!": [LOST, 1]}, repeat=repeat)
+    assert len(world.find(e.EffectKept)) == kept
+
+
+def test_an_undo_that_hangs_is_stopped_and_tried_again():
+    world = driven([MARK, deed("a"), BACK], {"a!": [HANGS, 1]}, seconds=lambda call: 5 if call.name == "un.do" else None)
+    assert (world.status, len(world.find(e.AttemptStopping))) == ("succeeded", 1)
+
+
+def test_nothing_is_taken_back_while_the_run_is_paused():
+    world = World({"steps": [MARK, tool("w"), deed("a"), BACK]}, {"a": Takes(1), "a!": 1}, forgetful=True).start()
+    world.step()
+    world.pause()
+    world.pass_time(5)
+    world.send(e.AttemptEnded(step="a"))
+    assert world.find(e.AttemptStarted)[-1].deed == "do"
+    world.resume()
+    assert world.run().done("undo") == ["a"]
+
+
+def test_progress_of_an_undo_is_no_progress_of_the_step():
+    world = World({"steps": [MARK, deed("a"), BACK]}, {"a!": HANGS}, forgetful=True).run()
+    world.send(e.AttemptProgressed(step="a", deed="undo", fraction=0.5))
+    assert world.state.cells["a"].work.fraction == 0.0
+
+
+# ------------------------------------------------------------------------------- rule 12: losers and regions
+
+RACE = {"id": "g", "join": "any", "parallel": [{"id": "s", "steps": [deed("a"), tool("b")]}, tool("c")]}
+
+
+@pytest.mark.parametrize(("losers", "undone"), [({}, ["a"]), ({"losers": "keep"}, [])])
+def test_rule_12_what_losers_did_is_undone_before_the_group_ends(losers, undone):
+    world = driven([{**RACE, **losers}, tool("z")], {"b": HANGS, "c": Takes(1)})
+    assert (world.done("undo"), world.status) == (undone, "succeeded")
+    assert world.done().index("z") == len(world.done()) - 1
+
+
+def test_the_losers_of_plans():
+    inner = {key: value for key, value in RACE.items() if key in {"join", "parallel"}}
+    for plan in (inner, [{"id": "p", "plan": inner}], [{"id": "p", "plan": "named"}]):
+        assert driven(plan, {"b": HANGS, "c": Takes(1)}, plans={"named": inner}).done("undo")[-1].endswith("a")
+
+
+def test_a_loser_that_finished_while_it_was_stopped_is_undone():
+    world = World({"steps": [{"id": "g", "join": "any", "parallel": [deed("a"), tool("c")]}]}, forgetful=True).start()
+    world.send(e.AttemptEnded(step="c"))
+    world.send(e.AttemptEnded(step="a", output=e.Value(data=9)))
+    assert world.run().done("undo") == ["a"]
+
+
+def test_what_a_loser_did_in_an_earlier_round_stays():
+    race = {"id": "g", "join": "any", "max_visits": 2, "parallel": [deed("a"), tool("c")], "on": {"success": "again"}}
+    again = {"id": "again", "decide": "steps.g.visits < 2 ? 'more' : 'enough'", "choices": ["more", "enough"], "on": {"more": "g", "enough": "done"}}
+    world = driven([race, again], {"a": [Takes(1, 1), HANGS], "c": [HANGS, Takes(1, 2)]})
+    assert (world.done("undo"), world.status) == ([], "succeeded")
+
+
+def test_rule_12_a_cancelled_region_is_undone_and_a_cancelled_run_is_not():
+    plan = {"steps": [{"id": "g", "on": {"cancelled": "next"}, "steps": [deed("a"), tool("b")]}]}
+    region = World(plan, {"b": HANGS}, forgetful=True).run()
+    region.cancel("g")
+    assert (region.run().status, region.done("undo")) == ("succeeded", ["a"])
+    run = World(plan, {"b": HANGS}, forgetful=True).run()
+    run.cancel()
+    assert (run.run().status, run.done("undo")) == ("cancelled", [])
+
+
+def test_rule_12_cancel_with_undo_is_a_rollback():
+    world = World({"steps": [deed("a"), {"id": "g", "steps": [deed("b"), tool("c")]}]}, {"c": HANGS}, forgetful=True).run()
+    world.cancel(exit="rolled_back")
+    assert (world.run().status, world.done("undo")) == ("rolled_back", ["b", "a"])
+
+
+def test_a_paused_run_that_is_cancelled_ends():
+    world = World({"steps": [deed("a"), tool("c")]}, {"c": HANGS}, forgetful=True).run()
+    world.pause()
+    world.pass_time(9)
+    world.cancel(exit="rolled_back")
+    assert (world.run().status, world.done("undo")) == ("rolled_back", ["a"])
+
+
+def test_a_rollback_that_is_stopped_finishes_the_try_it_is_at():
+    plan = {"steps": [MARK, deed("a"), {**BACK, "on": {"cancelled": "next"}}]}
+    world = World(plan, {"a!": HANGS}, forgetful=True).run()
+    world.cancel("back")
+    assert world.status == "running"
+    world.send(e.AttemptEnded(step="a", deed="undo", exit="failure", failure=Failure("logic", "no")))
+    assert (world.status, world.exit_of("back")) == ("succeeded", "cancelled")
+
+
+def test_a_cancelled_leaf_inside_a_stopping_region():
+    plan = {"steps": [{"id": "g", "parallel": [deed("a"), deed("b"), {"id": "h", "steps": [deed("c"), tool("d")]}], "on": {"cancelled": "next"}}]}
+    world = World(plan, {"b": HANGS, "d": HANGS}, forgetful=True).run()
+    world.cancel("h")
+    world.cancel("g")
+    assert (world.run().status, world.done("undo")) == ("succeeded", ["c", "a"])
