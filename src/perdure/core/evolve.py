@@ -33,7 +33,7 @@ def _run_started(state: State, event: e.RunStarted) -> None:
     root.status, root.visit, root.at = "active", 1, state.at
     root.body = _body_of(root)
     if event.due is not None:
-        state.set_timer(event.due, "", 1, "run")
+        root.alarm = state.set_timer(event.due, "", 1, "run")
 
 
 def _run_paused(state: State, event: e.RunPaused) -> None:  # noqa: ARG001  the reason is for people

@@ -25,9 +25,13 @@ def run_reopened(state: State, event: e.RunReopened) -> None:
     way = {each.parent.key: each for each in (step, *step.around) if each.parent}
     _revive(state, state.cells[""], way)
     wake_within(state, state.cells[""])
+    state.cells[""].alarm = _alarm_for_run(state)
+
+
+def _alarm_for_run(state: State) -> int:
+    """The timer of the run as a whole; one that was too late already has no limit any more."""
     due = state.started.due if state.started else None
-    if due is not None and due > state.clock(state.at):
-        state.set_timer(due, "", 1, "run")
+    return 0 if due is None or due <= state.clock(state.at) else state.set_timer(due, "", 1, "run")
 
 
 def is_there(cell: Cell) -> bool:

@@ -132,7 +132,7 @@ class State:
         """Whether a timer still means something."""
         _, number, key, visit, what = timer
         if what == "run":
-            return self.stopping is None
+            return self.stopping is None and self.cells[""].alarm == number
         if what == "undo":
             effect = self.undoing.get((key, visit))
             return effect is not None and effect.alarm == number and not (effect.flying and effect.stopping)
