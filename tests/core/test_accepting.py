@@ -12,7 +12,12 @@ from perdure.core.values import Value
 from perdure.errors import page
 from perdure.testing.worlds import HANGS, LOST, World
 
-PLAN = {"steps": [{"id": "g", "parallel": [tool("a"), tool("b"), {"id": "q", "ask": "Well?"}], "join": "settled"}, tool("z")]}
+PLAN = {
+    "steps": [
+        {"id": "g", "parallel": [tool("a"), tool("b"), {"id": "q", "ask": "Well?"}], "join": "settled"},
+        tool("z"),
+    ]
+}
 
 
 def begun(**dials):
@@ -63,7 +68,11 @@ def test_a_run_is_paused_and_stopped_once():
     with pytest.raises(Refused, match="paused already"):
         world.pause()
     world.cancel()
-    for again, said in ((world.cancel, "stopping already"), (world.pause, "stopping already"), (world.resume, "not paused")):
+    for again, said in (
+        (world.cancel, "stopping already"),
+        (world.pause, "stopping already"),
+        (world.resume, "not paused"),
+    ):
         with pytest.raises(Refused, match=said):
             again()
 
@@ -72,7 +81,13 @@ def test_after_the_end_nothing_is_taken():
     world = begun()
     world.cancel()
     world.run()
-    for message in (Look(), e.RunPaused(), e.SignalReceived(name="x"), e.AttemptEnded(step="a"), e.RunStopping(exit="cancelled")):
+    for message in (
+        Look(),
+        e.RunPaused(),
+        e.SignalReceived(name="x"),
+        e.AttemptEnded(step="a"),
+        e.RunStopping(exit="cancelled"),
+    ):
         with pytest.raises(Over, match="cancelled"):
             world.send(message)
 

@@ -39,7 +39,9 @@ def _field(kind, name, field):
         "dict[str, typing.Any]": st.dictionaries(TEXT, JSON, max_size=2), "tuple[dict[str, typing.Any], ...]": st.lists(st.dictionaries(TEXT, JSON, max_size=2), max_size=2).map(tuple),
         "dict[str, typing.Any] | None": st.none() | st.dictionaries(TEXT, JSON, max_size=2), "typing.Literal['do', 'undo']": st.sampled_from(["do", "undo"]),
     }  # fmt: skip
-    return known[text.removeprefix("<class '").removesuffix("'>").removeprefix("typing.") if text not in known else text]
+    return known[
+        text.removeprefix("<class '").removesuffix("'>").removeprefix("typing.") if text not in known else text
+    ]
 
 
 @pytest.mark.parametrize("kind", e.EVENTS.values(), ids=lambda kind: kind.type)
@@ -60,7 +62,14 @@ def test_defaults_are_not_written():
 
 @pytest.mark.parametrize(
     ("type_", "body"),
-    [("step_flew", b"{}"), ("step_ended", b"{}"), ("step_ended", b"not json"), ("step_ended", b'{"step":"a","colour":1}'), ("step_ended", b'{"step":"\\ud800"'), ("step_ended", b'{"colour":"\\ud800"}')],
+    [
+        ("step_flew", b"{}"),
+        ("step_ended", b"{}"),
+        ("step_ended", b"not json"),
+        ("step_ended", b'{"step":"a","colour":1}'),
+        ("step_ended", b'{"step":"\\ud800"'),
+        ("step_ended", b'{"colour":"\\ud800"}'),
+    ],
 )
 def test_what_this_release_cannot_read_is_a_value_error(type_, body):
     with pytest.raises(ValueError, match=r"."):

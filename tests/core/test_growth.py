@@ -12,7 +12,9 @@ AGENT = {"id": "ag", "agent": "coder", "task": "Fix ${inputs.what}", "with": {"h
 
 
 def grown(strategy, script=None, step=None, then=(), **dials):
-    return driven([{**AGENT, **(step or {})}, *then], script, {"what": "it"}, strategies={"agent:coder": strategy}, **dials)
+    return driven(
+        [{**AGENT, **(step or {})}, *then], script, {"what": "it"}, strategies={"agent:coder": strategy}, **dials
+    )
 
 
 def once(*steps, then=None, **move):
@@ -30,10 +32,16 @@ def react(view):
         return Move(add=[{"model": "weak", "prompt": f"{view.task} {view.facts['hint']}"}], memo=(1,))
     [news] = view.fresh
     if news.tag == "act":
-        return Move(add=[{"model": "weak", "prompt": "Saw ${steps.%s.output}" % news.id}], memo=[*view.memo, news.output])
+        return Move(
+            add=[{"model": "weak", "prompt": "Saw ${steps.%s.output}" % news.id}], memo=[*view.memo, news.output]
+        )
     if news.output == "done":
         return Finish(output={"memo": view.memo, "last": "${steps.%s.output}" % news.id})
-    return Move(add=[{"tool": "x.look", "with": {"value": "${steps.%s.output}" % news.id}}], tags={f"s{view.born + 1}": "act"}, memo=view.memo)
+    return Move(
+        add=[{"tool": "x.look", "with": {"value": "${steps.%s.output}" % news.id}}],
+        tags={f"s{view.born + 1}": "act"},
+        memo=view.memo,
+    )
 
 
 def test_E5_a_linear_react_loop():
@@ -126,19 +134,42 @@ def test_a_view_of_its_group():
             return Move(add=[tool("x"), tool("y", verdicts=["odd"])], tags={"s1": {"k": 1}}, memo={"n": 1})
         if view.live:
             child, other = view.child("s1"), view.child("s2")
-            seen.append((child.exit, child.output, child.tag, child.failure.kind if child.failure else None, other.exit, other.failure, other.tag))
+            seen.append(
+                (
+                    child.exit,
+                    child.output,
+                    child.tag,
+                    child.failure.kind if child.failure else None,
+                    other.exit,
+                    other.failure,
+                    other.tag,
+                )
+            )
             assert [view.child(name) for name in ("s3", "x1", "s", "s0", "s01", "")] == [None] * 6
             return None
         return Finish(output=[child.exit for child in view.fresh])
 
-    world = World({"steps": [{"id": "ag", "agent": "coder"}]}, {"ag/1.1": NO, "ag/1.2": Takes(1, Outcome(2, "odd"))}, strategies={"agent:coder": strategy}).run()
+    world = World(
+        {"steps": [{"id": "ag", "agent": "coder"}]},
+        {"ag/1.1": NO, "ag/1.2": Takes(1, Outcome(2, "odd"))},
+        strategies={"agent:coder": strategy},
+    ).run()
     assert world.output == ["failure", "odd"]
-    assert seen[:3] == [(True, None, 0, 0, []), (False, {"n": 1}, 2, 1, ["s1"]), ("failure", None, {"k": 1}, "logic", "", None, None)]
+    assert seen[:3] == [
+        (True, None, 0, 0, []),
+        (False, {"n": 1}, 2, 1, ["s1"]),
+        ("failure", None, {"k": 1}, "logic", "", None, None),
+    ]
     assert seen[-1] == (False, {"n": 1}, 2, 0, ["s1", "s2"])
 
 
 def test_grown_steps_do_not_see_the_plan_around_the_agent():
-    world = driven([tool("s1"), AGENT], {"s1": "outer", "ag/1.1": "inner"}, {"what": "it"}, strategies={"agent:coder": once(tool("x"), then=Finish(output="${steps.s1.output}"))})
+    world = driven(
+        [tool("s1"), AGENT],
+        {"s1": "outer", "ag/1.1": "inner"},
+        {"what": "it"},
+        strategies={"agent:coder": once(tool("x"), then=Finish(output="${steps.s1.output}"))},
+    )
     assert world.output == "inner"
 
 
@@ -148,7 +179,14 @@ def test_grown_steps_do_not_see_the_plan_around_the_agent():
 def test_a_move_stops_children_and_undoes_what_they_did():
     def strategy(view):
         if view.first:
-            return Move(add=[{"steps": [tool("a", undo={"tool": "un.do"}), tool("b")]}, tool("x"), tool("x", needs=["s2"]), tool("x", needs=["s3"])])
+            return Move(
+                add=[
+                    {"steps": [tool("a", undo={"tool": "un.do"}), tool("b")]},
+                    tool("x"),
+                    tool("x", needs=["s2"]),
+                    tool("x", needs=["s3"]),
+                ]
+            )
         if view.fresh[-1].id == "s2":
             return Move(stop=["s1", "s3", "s2", "s9", "zz"])
         return None if view.live else Finish(output={n: view.child(n).exit for n in ("s1", "s3", "s4")})
@@ -183,7 +221,11 @@ def test_an_agent_that_is_late_or_stopped_stops_its_children():
     ],
 )
 def test_rule_10_an_agent_ends_with_what_its_strategy_finished_with(finish, step, exit_, kind):
-    for strategy in (lambda _: finish, once(tool("x"), then=finish), lambda view: Move(add=[tool("x"), tool("y")]) if view.first else finish):
+    for strategy in (
+        lambda _: finish,
+        once(tool("x"), then=finish),
+        lambda view: Move(add=[tool("x"), tool("y")]) if view.first else finish,
+    ):
         world = grown(strategy, {"ag/1.2": HANGS}, step)
         assert (world.exit_of("ag"), world.failure.kind if world.failure else None) == (exit_, kind)
 
@@ -223,12 +265,18 @@ def test_a_strategy_that_goes_wrong_later_stops_what_is_at_work():
 
 
 def test_a_task_that_cannot_be_made_is_invalid():
-    world = driven([{**AGENT, "task": "${1 / 0}"}], inputs={"what": "it"}, strategies={"agent:coder": lambda view: Finish(output=view.task)})
+    world = driven(
+        [{**AGENT, "task": "${1 / 0}"}],
+        inputs={"what": "it"},
+        strategies={"agent:coder": lambda view: Finish(output=view.task)},
+    )
     assert world.failure.kind == "invalid"
 
 
 def test_a_strategy_that_is_gone_after_an_upgrade_is_said_loudly():
-    world = World({"steps": [{"id": "ag", "agent": "coder"}]}, {"ag/1.1": HANGS}, strategies={"agent:coder": once(tool("x"))}).run()
+    world = World(
+        {"steps": [{"id": "ag", "agent": "coder"}]}, {"ag/1.1": HANGS}, strategies={"agent:coder": once(tool("x"))}
+    ).run()
     world.rules.strategies = {}
     world.send(e.AttemptEnded(step="ag/1.1"))
     assert world.failure == Failure("unavailable", "there is no strategy 'agent:coder' any more")
@@ -236,6 +284,13 @@ def test_a_strategy_that_is_gone_after_an_upgrade_is_said_loudly():
 
 def test_every_grown_step_may_be_a_group_with_jumps_inside():
     group = {"steps": [tool("a", max_visits=2, on={"failure": "b"}), tool("b", on={"success": "done"})]}
-    world = grown(once(group, {"map": [1, 2], "steps": [tool("m", **{"with": {"value": "${item}"}})]}, then=Finish(output="${steps.s2.output}")), {"a": NO})
+    world = grown(
+        once(
+            group,
+            {"map": [1, 2], "steps": [tool("m", **{"with": {"value": "${item}"}})]},
+            then=Finish(output="${steps.s2.output}"),
+        ),
+        {"a": NO},
+    )
     assert world.output == [1, 2]
     assert world.done() == ["ag/1.1.a", "ag/1.2/1[0].m", "ag/1.2/1[1].m", "ag/1.1.b"]

@@ -29,7 +29,12 @@ def test_only_so_many_attempts_are_under_way_and_the_important_begin_first():
 
 
 def test_a_tool_has_a_limit_of_its_own():
-    plan = graph(tool("a"), tool("b"), {"id": "o", "tool": "x.other"}, {"id": "d", "decide": {"tool": "x.y"}, "choices": ["z"], "on": {"z": "next"}})
+    plan = graph(
+        tool("a"),
+        tool("b"),
+        {"id": "o", "tool": "x.other"},
+        {"id": "d", "decide": {"tool": "x.y"}, "choices": ["z"], "on": {"z": "next"}},
+    )
     world = World(plan, dict.fromkeys("abod", HANGS), limits={"x.y": 1}, forgetful=True).run()
     assert at_work(world) == ["a", "o"]
     assert driven(plan, {"d": "z"}, limits={"x.y": 1}).done() == ["a", "o", "b", "d"]
@@ -110,18 +115,33 @@ def test_a_step_that_waits_for_a_person_holds_none():
 
 
 def test_one_who_waits_for_two_locks_does_not_hold_up_one_who_waits_for_one():
-    plan = graph(tool("l", locks=["y"], priority=3), tool("e", locks=["x"], priority=2), tool("a", locks=["x", "y"], priority=1), tool("b", locks=["x"]))
+    plan = graph(
+        tool("l", locks=["y"], priority=3),
+        tool("e", locks=["x"], priority=2),
+        tool("a", locks=["x", "y"], priority=1),
+        tool("b", locks=["x"]),
+    )
     world = World(plan, {"l": HANGS, "e": Takes(1), "b": HANGS}, forgetful=False).run()
     assert at_work(world) == ["b", "l"]
 
 
 def test_the_important_get_a_lock_first():
     plan = graph(tool("a", locks=["x"]), tool("b", locks=["x"]), tool("c", locks=["x"], priority=1), limit=4)
-    assert driven(graph(tool("z", locks=["x"], priority=9), *plan["steps"]), {"z": Takes(1)}).done() == ["z", "c", "a", "b"]
+    assert driven(graph(tool("z", locks=["x"], priority=9), *plan["steps"]), {"z": Takes(1)}).done() == [
+        "z",
+        "c",
+        "a",
+        "b",
+    ]
 
 
 def test_whoever_is_stopped_in_the_line_begins_no_more():
-    plan = graph(tool("a", locks=["x"]), tool("b", locks=["x"]), {"id": "g", "locks": ["x"], "steps": [tool("c")]}, join="settled")
+    plan = graph(
+        tool("a", locks=["x"]),
+        tool("b", locks=["x"]),
+        {"id": "g", "locks": ["x"], "steps": [tool("c")]},
+        join="settled",
+    )
     world = World(plan, {"a": HANGS}, forgetful=False).start()
     world.cancel("b")
     world.cancel("g")

@@ -47,15 +47,28 @@ def test_groups_go_on_with_the_bodies_they_had():
 
 def test_in_a_graph_what_was_cut_off_or_skipped_comes_again():
     long = {"id": "long", "steps": [tool("one"), tool("two")]}
-    plan = {"mode": "graph", "steps": [tool("a"), tool("b", needs=["a"]), long, tool("z", needs=["b", "long"]), tool("ok")]}
+    plan = {
+        "mode": "graph",
+        "steps": [tool("a"), tool("b", needs=["a"]), long, tool("z", needs=["b", "long"]), tool("ok")],
+    }
     world = over(plan, {"a": Takes(1, NO), "two": HANGS})
-    assert dict(world.exits()) == {"ok": "success", "one": "success", "a": "failure", "two": "cancelled", "long": "cancelled"}
+    assert dict(world.exits()) == {
+        "ok": "success",
+        "one": "success",
+        "a": "failure",
+        "two": "cancelled",
+        "long": "cancelled",
+    }
     again(world, a=1, two=2)
     assert (world.status, world.done()) == ("succeeded", ["ok", "one", "a", "a", "two", "b", "z"])
 
 
 def test_what_was_skipped_because_of_a_failure_is_looked_at_again():
-    plan = {"mode": "graph", "join": {"tolerate": 0}, "steps": [tool("a"), tool("b", needs=["a"]), tool("c", needs=["b"]), tool("d", when="false")]}
+    plan = {
+        "mode": "graph",
+        "join": {"tolerate": 0},
+        "steps": [tool("a"), tool("b", needs=["a"]), tool("c", needs=["b"]), tool("d", when="false")],
+    }
     world = over(plan, {"a": NO})
     assert world.exit_of("c") == "skipped"
     assert again(world, a=1).output == {"a": 1, "b": None, "c": None, "d": None}
@@ -64,8 +77,13 @@ def test_what_was_skipped_because_of_a_failure_is_looked_at_again():
 
 def test_items_of_a_map_and_steps_of_plans():
     body = [tool("x"), tool("y", **{"with": {"value": "${item}"}})]
-    plan = [{"id": "m", "map": [1, 2, 3], "steps": body, "join": "settled", "accept": ["output[1] == 2"]}, {"id": "p", "plan": "named"}]
-    world = over([plan[1], {**plan[0], "join": "all", "limit": 1}], {"m/1[1].y": NO}, plans={"named": {"steps": [tool("n")]}})
+    plan = [
+        {"id": "m", "map": [1, 2, 3], "steps": body, "join": "settled", "accept": ["output[1] == 2"]},
+        {"id": "p", "plan": "named"},
+    ]
+    world = over(
+        [plan[1], {**plan[0], "join": "all", "limit": 1}], {"m/1[1].y": NO}, plans={"named": {"steps": [tool("n")]}}
+    )
     again(world, **{"m/1[1].y": 2})
     assert (world.status, world.output) == ("succeeded", [1, 2, 3])
     assert world.done() == ["p/1.n", "m/1[0].x", "m/1[0].y", "m/1[1].x", "m/1[1].y", "m/1[1].y", "m/1[2].x", "m/1[2].y"]
@@ -97,7 +115,21 @@ def test_a_group_that_failed_by_itself_is_entered_anew():
 
 
 def test_a_cancelled_run_goes_on_where_it_was():
-    plan = {"steps": [tool("a"), {"id": "g", "parallel": [tool("b"), {"id": "q", "ask": "Well?"}, {"id": "w", "wait": "5s"}, {"id": "l", "locks": ["x"], "steps": [tool("c")]}]}, tool("z")]}
+    plan = {
+        "steps": [
+            tool("a"),
+            {
+                "id": "g",
+                "parallel": [
+                    tool("b"),
+                    {"id": "q", "ask": "Well?"},
+                    {"id": "w", "wait": "5s"},
+                    {"id": "l", "locks": ["x"], "steps": [tool("c")]},
+                ],
+            },
+            tool("z"),
+        ]
+    }
     world = World(plan, {"b": HANGS, "c": HANGS}, forgetful=True).run()
     world.cancel()
     world.run()
@@ -116,7 +148,15 @@ def test_a_run_that_was_too_late_goes_on_without_a_limit():
 
 
 def test_time_stands_still_while_the_run_is_over():
-    world = World({"steps": [{"id": "g", "timeout": "10s", "steps": [tool("a"), tool("b")]}]}, {"a": Takes(4, NO)}, forgetful=True).start(due=60).run()
+    world = (
+        World(
+            {"steps": [{"id": "g", "timeout": "10s", "steps": [tool("a"), tool("b")]}]},
+            {"a": Takes(4, NO)},
+            forgetful=True,
+        )
+        .start(due=60)
+        .run()
+    )
     world.now += 3_600_000
     world.script = {"a": HANGS}
     world.retry()

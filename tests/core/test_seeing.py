@@ -22,15 +22,34 @@ def value(text):
     ],
 )  # fmt: skip
 def test_what_is_named_is_seen(text, seen):
-    plan = {"goal": "Try ${inputs.n}", "inputs": {"n": {}}, "steps": [tool("a"), tool("f", on={"failure": "next"}), {"id": "g", "steps": [tool("inner")], "when": "inputs.n == 5"}, tool("z", **value(text)), tool("later")]}
+    plan = {
+        "goal": "Try ${inputs.n}",
+        "inputs": {"n": {}},
+        "steps": [
+            tool("a"),
+            tool("f", on={"failure": "next"}),
+            {"id": "g", "steps": [tool("inner")], "when": "inputs.n == 5"},
+            tool("z", **value(text)),
+            tool("later"),
+        ],
+    }
     if text == "${size(steps)}":
         plan["steps"].pop(2)
     assert driven(plan, {"a": {"x": [1, 2]}, "f": NO, "inner": 7}, {"n": 5}).made[-2].call.arguments["value"] == seen
 
 
-@pytest.mark.parametrize("text", ["${steps.later.output}", "${steps.in_map.output}", "${steps.in_plan.output}", "${item}", "${steps.a.output.nope}"])
+@pytest.mark.parametrize(
+    "text",
+    ["${steps.later.output}", "${steps.in_map.output}", "${steps.in_plan.output}", "${item}", "${steps.a.output.nope}"],
+)
 def test_rule_9_what_is_not_there_is_invalid(text):
-    plan = [tool("a"), {"id": "m", "map": [1], "steps": [tool("in_map")]}, {"id": "p", "plan": {"steps": [tool("in_plan")]}}, tool("z", **value(text)), tool("later")]
+    plan = [
+        tool("a"),
+        {"id": "m", "map": [1], "steps": [tool("in_map")]},
+        {"id": "p", "plan": {"steps": [tool("in_plan")]}},
+        tool("z", **value(text)),
+        tool("later"),
+    ]
     world = driven(plan, {"a": {}})
     assert (world.failure.kind, world.state.ended.cause) == ("invalid", "z")
 
@@ -57,7 +76,10 @@ def test_large_values_are_kept_apart_and_found_again():
 
 
 def test_secrets_are_only_named():
-    world = World({"steps": [tool("a", **{"with": {"key": "${secrets.KEY}", "text": "Bearer ${secrets.KEY}", "n": 1}})]}, {"a": HANGS}).run()
+    world = World(
+        {"steps": [tool("a", **{"with": {"key": "${secrets.KEY}", "text": "Bearer ${secrets.KEY}", "n": 1}})]},
+        {"a": HANGS},
+    ).run()
     cell = world.state.cells["a"]
     assert call_of(world.state, cell).arguments["key"] == {"secret": "KEY"}
     assert call_of(world.state, cell, {"KEY": "s3cret"}).arguments == {"key": "s3cret", "text": "Bearer s3cret", "n": 1}

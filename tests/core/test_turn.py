@@ -23,8 +23,18 @@ PATTERNS = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 def test_pending_is_what_is_to_be_at_work_and_caused_is_what_has_changed():
     deed = tool("a", undo={"tool": "un.do"})
-    plan = {"steps": [{"id": "k", "checkpoint": True}, deed, {"id": "g", "parallel": [tool("b"), tool("c")], "on": {"failure": "back"}}, {"id": "end", "done": True}, {"id": "back", "rollback": "k"}]}
-    world = World(plan, dict.fromkeys(["b", "c", "a!"], HANGS), seconds=lambda call: 5 if call.name == "un.do" else None)
+    plan = {
+        "steps": [
+            {"id": "k", "checkpoint": True},
+            deed,
+            {"id": "g", "parallel": [tool("b"), tool("c")], "on": {"failure": "back"}},
+            {"id": "end", "done": True},
+            {"id": "back", "rollback": "k"},
+        ]
+    }
+    world = World(
+        plan, dict.fromkeys(["b", "c", "a!"], HANGS), seconds=lambda call: 5 if call.name == "un.do" else None
+    )
     [command] = caused(world.state, world.start() and world.events)
     assert command == StartAttempt("a", 1, 1)
     begun = world.send(e.AttemptEnded(step="a"))
@@ -74,7 +84,14 @@ def test_a_look_at_a_run_that_rests_says_nothing():
 
 
 def test_time_that_passed_while_nobody_looked_counts():
-    world = World({"steps": [{"id": "g", "parallel": [{"id": "w", "wait": "1s"}, {"id": "v", "wait": "2s"}, tool("a", timeout="3s")]}]}, {"a": HANGS}).start()
+    world = World(
+        {
+            "steps": [
+                {"id": "g", "parallel": [{"id": "w", "wait": "1s"}, {"id": "v", "wait": "2s"}, tool("a", timeout="3s")]}
+            ]
+        },
+        {"a": HANGS},
+    ).start()
     world.now += 3_600_000
     world.fold()
     world.send(Look())
@@ -91,7 +108,9 @@ def answer_all(world):
         world.run()
         if world.state.questions:
             question = next(iter(world.state.questions.values()))
-            world.answer({"approval": True, "choice": (*question.choices, None)[0], "text": "x"}.get(question.answer, {}))
+            world.answer(
+                {"approval": True, "choice": (*question.choices, None)[0], "text": "x"}.get(question.answer, {})
+            )
         elif waiting := [name for name, cells in world.state.waiting.items() if cells]:
             world.signal(waiting[0], "sent")
         else:
@@ -161,7 +180,15 @@ def locked(size):
 
 def undone(size):
     steps = [tool(f"s{n}", undo={"tool": "un.do"}) for n in range(size)]
-    return {"steps": [*steps, {"id": "k", "checkpoint": True}, tool("last", undo={"tool": "un.do"}), {"id": "back", "rollback": "k"}, tool("end")]}
+    return {
+        "steps": [
+            *steps,
+            {"id": "k", "checkpoint": True},
+            tool("last", undo={"tool": "un.do"}),
+            {"id": "back", "rollback": "k"},
+            tool("end"),
+        ]
+    }
 
 
 @pytest.mark.parametrize("shape", [chain, fan, layers, items, locked, undone], ids=lambda shape: shape.__name__)

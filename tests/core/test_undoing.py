@@ -21,11 +21,24 @@ MARK = {"id": "mark", "checkpoint": True}
 
 def test_E4_a_rollback_goes_back_to_the_checkpoint_in_reverse_order():
     group = {"id": "g", "parallel": [deed("b"), deed("c")]}
-    plan = [deed("before"), MARK, deed("a"), group, tool("d", on={"failure": "back"}), {"id": "end", "done": True}, BACK, {"id": "f", "fail": True}]
+    plan = [
+        deed("before"),
+        MARK,
+        deed("a"),
+        group,
+        tool("d", on={"failure": "back"}),
+        {"id": "end", "done": True},
+        BACK,
+        {"id": "f", "fail": True},
+    ]
     world = driven(plan, {"a": 1, "b": Takes(2, 2), "c": Takes(1, 3), "d": NO})
     assert world.done("undo") == ["b", "c", "a"]
     assert [made.call.arguments for made in world.made if made.deed == "undo"][0] == {"of": "b", "id": 2}
-    assert (world.status, world.state.cells["a"].result.undone, world.state.cells["before"].result.undone) == ("failed", True, False)
+    assert (world.status, world.state.cells["a"].result.undone, world.state.cells["before"].result.undone) == (
+        "failed",
+        True,
+        False,
+    )
 
 
 def test_what_was_undone_is_null():
@@ -40,7 +53,12 @@ def test_every_visit_of_a_loop_is_taken_back():
 
 
 def test_a_checkpoint_that_was_passed_again_counts():
-    plan = [{**MARK, "max_visits": 2, "on": {"exhausted": "done"}}, deed("a", on={"failure": "back"}), tool("t", on={"failure": "mark"}), BACK]
+    plan = [
+        {**MARK, "max_visits": 2, "on": {"exhausted": "done"}},
+        deed("a", on={"failure": "back"}),
+        tool("t", on={"failure": "mark"}),
+        BACK,
+    ]
     world = driven(plan, {"a": [1, NO], "t": NO})
     assert world.done("undo") == []
 
@@ -70,7 +88,17 @@ def test_nothing_is_taken_back_twice():
         (deed("a", on={"failure": "next"}), NO, False),
         (deed("a", accept=["output == 2"], on={"failure": "next"}), 1, True),
         ({"id": "a", "steps": [tool("in")], "undo": {"tool": "un.do"}}, 1, True),
-        ({"id": "a", "steps": [tool("in")], "undo": {"tool": "un.do"}, "accept": ["false"], "on": {"failure": "next"}}, 1, False),
+        (
+            {
+                "id": "a",
+                "steps": [tool("in")],
+                "undo": {"tool": "un.do"},
+                "accept": ["false"],
+                "on": {"failure": "next"},
+            },
+            1,
+            False,
+        ),
         ({"id": "a", "map": [1, 2], "steps": [tool("in")], "undo": {"tool": "un.do"}}, 1, True),
     ],
 )
@@ -79,7 +107,9 @@ def test_E18_what_was_done_can_be_taken_back_even_if_it_was_not_good_enough(step
     assert world.done("undo") == (["a"] if undone else [])
 
 
-@pytest.mark.parametrize("call", [{"model": "weak", "prompt": "Undo ${output}"}, {"agent": "mender", "task": "Undo ${output}"}])
+@pytest.mark.parametrize(
+    "call", [{"model": "weak", "prompt": "Undo ${output}"}, {"agent": "mender", "task": "Undo ${output}"}]
+)
 def test_models_and_agents_may_undo(call):
     world = driven([MARK, tool("a", undo=call), BACK], {"a": 5})
     assert "Undo 5" in str(world.made[-1].call)
@@ -116,7 +146,9 @@ def test_an_undo_that_must_not_be_repeated_is_not(repeat, kept):
 
 
 def test_an_undo_that_hangs_is_stopped_and_tried_again():
-    world = driven([MARK, deed("a"), BACK], {"a!": [HANGS, 1]}, seconds=lambda call: 5 if call.name == "un.do" else None)
+    world = driven(
+        [MARK, deed("a"), BACK], {"a!": [HANGS, 1]}, seconds=lambda call: 5 if call.name == "un.do" else None
+    )
     assert (world.status, len(world.find(e.AttemptStopping))) == ("succeeded", 1)
 
 
@@ -164,7 +196,12 @@ def test_a_loser_that_finished_while_it_was_stopped_is_undone():
 
 def test_what_a_loser_did_in_an_earlier_round_stays():
     race = {"id": "g", "join": "any", "max_visits": 2, "parallel": [deed("a"), tool("c")], "on": {"success": "again"}}
-    again = {"id": "again", "decide": "steps.g.visits < 2 ? 'more' : 'enough'", "choices": ["more", "enough"], "on": {"more": "g", "enough": "done"}}
+    again = {
+        "id": "again",
+        "decide": "steps.g.visits < 2 ? 'more' : 'enough'",
+        "choices": ["more", "enough"],
+        "on": {"more": "g", "enough": "done"},
+    }
     world = driven([race, again], {"a": [Takes(1, 1), HANGS], "c": [HANGS, Takes(1, 2)]})
     assert (world.done("undo"), world.status) == ([], "succeeded")
 
@@ -180,7 +217,9 @@ def test_rule_12_a_cancelled_region_is_undone_and_a_cancelled_run_is_not():
 
 
 def test_rule_12_cancel_with_undo_is_a_rollback():
-    world = World({"steps": [deed("a"), {"id": "g", "steps": [deed("b"), tool("c")]}]}, {"c": HANGS}, forgetful=True).run()
+    world = World(
+        {"steps": [deed("a"), {"id": "g", "steps": [deed("b"), tool("c")]}]}, {"c": HANGS}, forgetful=True
+    ).run()
     world.cancel(exit="rolled_back")
     assert (world.run().status, world.done("undo")) == ("rolled_back", ["b", "a"])
 
@@ -203,7 +242,15 @@ def test_a_rollback_that_is_stopped_finishes_the_try_it_is_at():
 
 
 def test_a_cancelled_leaf_inside_a_stopping_region():
-    plan = {"steps": [{"id": "g", "parallel": [deed("a"), deed("b"), {"id": "h", "steps": [deed("c"), tool("d")]}], "on": {"cancelled": "next"}}]}
+    plan = {
+        "steps": [
+            {
+                "id": "g",
+                "parallel": [deed("a"), deed("b"), {"id": "h", "steps": [deed("c"), tool("d")]}],
+                "on": {"cancelled": "next"},
+            }
+        ]
+    }
     world = World(plan, {"b": HANGS, "d": HANGS}, forgetful=True).run()
     world.cancel("h")
     world.cancel("g")

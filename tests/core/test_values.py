@@ -10,7 +10,9 @@ import rfc8785
 from perdure.core.values import MOST_INLINE, NULL, Value, digest_of, keep, to_json
 
 
-@pytest.mark.parametrize("value", [None, True, False, 0, 1.5, "", "text", "é", [], {"a": [1, {"b": None}]}, "x" * (MOST_INLINE - 2)])
+@pytest.mark.parametrize(
+    "value", [None, True, False, 0, 1.5, "", "text", "é", [], {"a": [1, {"b": None}]}, "x" * (MOST_INLINE - 2)]
+)
 def test_small_values_are_inline(value):
     kept = {}
     assert keep(value, kept) == Value(data=value)
@@ -37,17 +39,26 @@ def nested(depth):
     return value
 
 
-@pytest.mark.parametrize("value", [{1, 2}, object(), math.nan, math.inf, nested(100_000), b"bytes", [10**5000]], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "value",
+    [{1, 2}, object(), math.nan, math.inf, nested(100_000), b"bytes", [10**5000]],
+    ids=lambda value: type(value).__name__,
+)
 def test_what_is_not_json_is_a_value_error(value):
     with pytest.raises(ValueError, match=r"."):
         to_json(value)
 
 
-@pytest.mark.parametrize("value", [None, True, 1, -5, 2**53 - 1, 1.5, 1e30, "a", "é", "😀", [], [1, [2]], {"b": 1, "a": {"é": 2}}, {"a": 1.0}])
+@pytest.mark.parametrize(
+    "value",
+    [None, True, 1, -5, 2**53 - 1, 1.5, 1e30, "a", "é", "😀", [], [1, [2]], {"b": 1, "a": {"é": 2}}, {"a": 1.0}],
+)
 def test_digests_are_those_of_rfc_8785(value):
     assert digest_of(value) == hashlib.sha256(rfc8785.dumps(value)).hexdigest()
 
 
-@pytest.mark.parametrize(("one", "other"), [(2**60, 2**60 + 1), ("half \ud800", "half \ud801"), ({"a": 2**70}, {"a": 2**70 + 1})])
+@pytest.mark.parametrize(
+    ("one", "other"), [(2**60, 2**60 + 1), ("half \ud800", "half \ud801"), ({"a": 2**70}, {"a": 2**70 + 1})]
+)
 def test_digests_of_odd_values_differ_too(one, other):
     assert digest_of(one) == digest_of(one) != digest_of(other)

@@ -9,7 +9,9 @@ from perdure.testing.worlds import NOON, Takes, World
 
 
 def asking(**ask):
-    return World({"steps": [{"id": "q", "ask": "Pay ${inputs.n}?", "on": {}, **ask}, tool("b")]}, forgetful=True).start({"n": 5})
+    return World({"steps": [{"id": "q", "ask": "Pay ${inputs.n}?", "on": {}, **ask}, tool("b")]}, forgetful=True).start(
+        {"n": 5}
+    )
 
 
 # ------------------------------------------------------------------------------- rule 13: questions
@@ -66,7 +68,12 @@ def test_only_those_who_are_asked_may_answer():
 
 @pytest.mark.parametrize(
     ("more", "exit_"),
-    [({}, "expired"), ({"default": True}, "approved"), ({"default": "rejected"}, "rejected"), ({"choices": ["red"], "default": "red"}, "red")],
+    [
+        ({}, "expired"),
+        ({"default": True}, "approved"),
+        ({"default": "rejected"}, "rejected"),
+        ({"choices": ["red"], "default": "red"}, "red"),
+    ],
 )
 def test_rule_13_a_deadline_gives_the_default_or_expires(more, exit_):
     world = asking(deadline="1h", **more)
@@ -92,7 +99,9 @@ def test_a_question_is_closed_when_nobody_needs_it_any_more():
 
 
 def test_each_visit_asks_anew():
-    world = World({"steps": [{"id": "q", "ask": "Good?", "max_visits": 3, "on": {"rejected": "q"}}]}, forgetful=True).run()
+    world = World(
+        {"steps": [{"id": "q", "ask": "Good?", "max_visits": 3, "on": {"rejected": "q"}}]}, forgetful=True
+    ).run()
     world.answer(False)
     world.answer(True)
     assert [event.question for event in world.find(e.QuestionAsked)] == ["q_q_1", "q_q_2"]
@@ -102,7 +111,9 @@ def test_each_visit_asks_anew():
 
 
 def test_rule_14_a_signal_is_kept_until_it_is_taken():
-    world = World({"steps": [tool("a"), {"id": "w", "wait": {"signal": "ping"}}, {"id": "v", "wait": {"signal": "ping"}}]}).start()
+    world = World(
+        {"steps": [tool("a"), {"id": "w", "wait": {"signal": "ping"}}, {"id": "v", "wait": {"signal": "ping"}}]}
+    ).start()
     for value in (1, 2):
         world.signal("ping", value)
     world.run()
@@ -149,7 +160,11 @@ def test_rule_2_the_signal_or_the_clock():
 
 
 def test_a_wait_that_was_stopped_takes_nothing():
-    plan = {"mode": "graph", "join": "settled", "steps": [{"id": "a", "wait": {"signal": "ping"}}, {"id": "b", "wait": {"signal": "ping"}}]}
+    plan = {
+        "mode": "graph",
+        "join": "settled",
+        "steps": [{"id": "a", "wait": {"signal": "ping"}}, {"id": "b", "wait": {"signal": "ping"}}],
+    }
     world = World(plan, forgetful=True).start()
     world.cancel("a")
     world.signal("ping", 1)
@@ -160,7 +175,14 @@ def test_a_wait_that_was_stopped_takes_nothing():
 
 
 @pytest.mark.parametrize(
-    ("decide", "exit_"), [("'left'", "left"), ("inputs.n > 3 ? 'right' : 'left'", "right"), ("'up'", "failure"), ("inputs.n", "failure"), ("1 / 0", "failure")]
+    ("decide", "exit_"),
+    [
+        ("'left'", "left"),
+        ("inputs.n > 3 ? 'right' : 'left'", "right"),
+        ("'up'", "failure"),
+        ("inputs.n", "failure"),
+        ("1 / 0", "failure"),
+    ],
 )
 def test_T3_deciding_by_an_expression(decide, exit_):
     plan = [{"id": "d", "decide": decide, "choices": ["left", "right"], "on": {"left": "next", "right": "next"}}]
@@ -171,7 +193,10 @@ def test_T3_deciding_by_an_expression(decide, exit_):
 
 
 def test_in_a_graph_a_choice_is_only_a_value():
-    plan = {"mode": "graph", "steps": [{"id": "d", "decide": "'a'", "choices": ["a", "b"]}, tool("a", needs=["d"]), tool("b", needs=["d"])]}
+    plan = {
+        "mode": "graph",
+        "steps": [{"id": "d", "decide": "'a'", "choices": ["a", "b"]}, tool("a", needs=["d"]), tool("b", needs=["d"])],
+    }
     assert driven(plan).done() == ["a", "b"]
 
 

@@ -17,7 +17,9 @@ def pauses(world):
 
 
 def test_rule_8_a_failed_attempt_is_tried_again_with_growing_pauses():
-    world = driven([tool("a", retry={"attempts": 4, "wait": "1s", "factor": 3, "max_wait": "5s", "jitter": 0})], {"a": LATER})
+    world = driven(
+        [tool("a", retry={"attempts": 4, "wait": "1s", "factor": 3, "max_wait": "5s", "jitter": 0})], {"a": LATER}
+    )
     assert pauses(world) == [1000, 3000, 5000]
     assert (world.status, world.failure) == ("failed", LATER)
 
@@ -35,7 +37,9 @@ def test_the_other_side_may_ask_for_a_longer_pause():
 
 
 def test_no_try_begins_later_than_within():
-    world = driven([tool("a", retry={"attempts": 9, "wait": "4s", "factor": 1, "jitter": 0, "within": "10s"})], {"a": LATER})
+    world = driven(
+        [tool("a", retry={"attempts": 9, "wait": "4s", "factor": 1, "jitter": 0, "within": "10s"})], {"a": LATER}
+    )
     assert len(world.made) == 3
 
 
@@ -72,7 +76,10 @@ def test_a_pause_of_the_run_moves_the_next_try():
 def test_rule_11_an_attempt_has_its_time_and_is_tried_again():
     world = driven([tool("a", timeout="5s", retry={"wait": 0})], {"a": [HANGS, Takes(4, 1)]})
     assert (world.status, world.now - NOON) == ("succeeded", 9000)
-    assert [type(each).__name__ for each in world.find(e.AttemptStopping, e.RetryPlanned)] == ["AttemptStopping", "RetryPlanned"]
+    assert [type(each).__name__ for each in world.find(e.AttemptStopping, e.RetryPlanned)] == [
+        "AttemptStopping",
+        "RetryPlanned",
+    ]
 
 
 def test_an_attempt_that_was_stopped_because_of_its_time_took_too_long():
@@ -80,7 +87,9 @@ def test_an_attempt_that_was_stopped_because_of_its_time_took_too_long():
 
 
 def test_an_attempt_that_does_not_even_stop_had_its_try():
-    world = World({"steps": [tool("a", timeout="5s", retry={"attempts": 2, "wait": 0})]}, {"a": HANGS}, forgetful=True).start()
+    world = World(
+        {"steps": [tool("a", timeout="5s", retry={"attempts": 2, "wait": 0})]}, {"a": HANGS}, forgetful=True
+    ).start()
     for _ in range(2):
         world.pass_time(5)
         [stop] = world.commands()
@@ -108,9 +117,14 @@ def test_a_pause_of_the_run_gives_an_attempt_more_time():
 # ------------------------------------------------------------------------------- deciding by a call
 
 
-@pytest.mark.parametrize(("gives", "exit_"), [("left", "left"), ("right", "right"), ("up", "failure"), (3, "failure"), (None, "failure")])
+@pytest.mark.parametrize(
+    ("gives", "exit_"), [("left", "left"), ("right", "right"), ("up", "failure"), (3, "failure"), (None, "failure")]
+)
 def test_T3_a_choice_is_one_of_those_declared(gives, exit_):
-    plan = [{"id": "d", "decide": {"tool": "x.y"}, "choices": ["left", "right"], "on": {"left": "next", "right": "done"}}, tool("b")]
+    plan = [
+        {"id": "d", "decide": {"tool": "x.y"}, "choices": ["left", "right"], "on": {"left": "next", "right": "done"}},
+        tool("b"),
+    ]
     world = driven(plan, {"d": gives})
     assert world.exit_of("d") == exit_
     assert world.done()[1:] == (["b"] if exit_ == "left" else [])
@@ -118,18 +132,33 @@ def test_T3_a_choice_is_one_of_those_declared(gives, exit_):
 
 
 def test_a_choice_leads_to_the_step_of_its_name():
-    plan = [{"id": "d", "decide": {"model": "weak", "prompt": "?"}, "choices": ["b", "c"]}, tool("b", on={"success": "done"}), tool("c")]
+    plan = [
+        {"id": "d", "decide": {"model": "weak", "prompt": "?"}, "choices": ["b", "c"]},
+        tool("b", on={"success": "done"}),
+        tool("c"),
+    ]
     assert driven(plan, {"d": "c"}).done() == ["d", "c"]
 
 
 def test_models_and_agents_are_called_with_what_they_are_given():
     plan = [
         {"id": "m", "model": "weak", "prompt": "Say ${inputs.x}", "returns": {"type": "string"}},
-        {"id": "a", "agent": "coder", "task": "Do ${steps.m.output}", "with": {"k": "${inputs.x}"}, "verdicts": ["odd"], "on": {"odd": "next"}},
+        {
+            "id": "a",
+            "agent": "coder",
+            "task": "Do ${steps.m.output}",
+            "with": {"k": "${inputs.x}"},
+            "verdicts": ["odd"],
+            "on": {"odd": "next"},
+        },
     ]
     world = driven(plan, {"m": "that", "a": Outcome(1, "odd")}, inputs={"x": "hello"})
     model, agent = (made.call for made in world.made)
-    assert (model.kind, model.name, model.arguments) == ("model", "weak", {"prompt": "Say hello", "returns": {"type": "string"}})
+    assert (model.kind, model.name, model.arguments) == (
+        "model",
+        "weak",
+        {"prompt": "Say hello", "returns": {"type": "string"}},
+    )
     assert (agent.kind, agent.name, agent.arguments) == ("agent", "coder", {"task": "Do that", "with": {"k": "hello"}})
 
 
@@ -266,7 +295,9 @@ def test_rule_12_one_that_was_stopped_at_work_is_in_doubt_unless_it_is_safe(repe
 
 
 def test_a_step_may_be_stopped_while_it_waits_for_its_next_try_or_for_an_answer():
-    world = World({"steps": [tool("a", retry={"wait": "1h"}, on={"cancelled": "next"})]}, {"a": LATER}, forgetful=True).start()
+    world = World(
+        {"steps": [tool("a", retry={"wait": "1h"}, on={"cancelled": "next"})]}, {"a": LATER}, forgetful=True
+    ).start()
     world.step()
     world.cancel("a")
     assert world.find(e.StepEnded)[0].failure.kind == "cancelled"

@@ -133,7 +133,12 @@ class Lot:
     def ask(self, depth, lock, before):
         step = {"id": self.id("q"), "ask": "Shall we?", "on": {"rejected": "next"}}
         if self.chance(0.3):
-            step = {"id": self.id("q"), "ask": "Which?", "choices": ["left", "right"], "on": {"left": "next", "right": "next"}}
+            step = {
+                "id": self.id("q"),
+                "ask": "Which?",
+                "choices": ["left", "right"],
+                "on": {"left": "next", "right": "next"},
+            }
         if self.chance(0.2):
             step["deadline"] = "30s"
             step["on"] |= {"expired": "next"}
@@ -147,7 +152,12 @@ class Lot:
         return {"id": self.id("w"), "wait": {"signal": self.draw.choice(("bell", "horn"))}}
 
     def decide(self, depth, lock, before):
-        return {"id": self.id("d"), "decide": "1 < 2 ? 'yes' : 'no'", "choices": ["yes", "no"], "on": {"yes": "next", "no": "next"}}
+        return {
+            "id": self.id("d"),
+            "decide": "1 < 2 ? 'yes' : 'no'",
+            "choices": ["yes", "no"],
+            "on": {"yes": "next", "no": "next"},
+        }
 
     def rollback(self, depth, lock, before):
         mark, back = self.id("c"), self.id("r")

@@ -43,13 +43,13 @@ class _Vfs(apsw.VFS):
         self.disk = disk
         super().__init__(name, "")
 
-    def xOpen(self, name, flags):  # noqa: N802  SQLite's names
+    def xOpen(self, name, flags):
         path = name.filename() if isinstance(name, apsw.URIFilename) else name
         if path and flags[0] & apsw.SQLITE_OPEN_CREATE and not Path(path).exists():
             self.disk.note("create", path)
         return _File(self.disk, path, name, flags)
 
-    def xDelete(self, name, sync):  # noqa: N802
+    def xDelete(self, name, sync):
         self.disk.note("delete", name)
         super().xDelete(name, sync)
         if sync:
@@ -62,15 +62,15 @@ class _File(apsw.VFSFile):
         self.new = flags[0] & apsw.SQLITE_OPEN_CREATE
         super().__init__("", name, flags)
 
-    def xWrite(self, data, offset):  # noqa: N802
+    def xWrite(self, data, offset):
         self.disk.note("write", self.path, offset, bytes(data))
         super().xWrite(data, offset)
 
-    def xTruncate(self, size):  # noqa: N802
+    def xTruncate(self, size):
         self.disk.note("truncate", self.path, size)
         super().xTruncate(size)
 
-    def xSync(self, flags):  # noqa: N802
+    def xSync(self, flags):
         self.disk.note("sync", self.path)
         super().xSync(flags)
         if self.new:  # the first sync of a new file syncs its directory (UNIXFILE_DIRSYNC)

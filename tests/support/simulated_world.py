@@ -96,7 +96,9 @@ class World:
         value = {"of": step, "visit": visit}
         return {**value, "long": "x" * 2000} if size < 0.1 else value
 
-    async def perform(self, kind, run, step, visit, attempt, key, *, lock="", holder="", limited=True, deed="do", hangs=False):
+    async def perform(
+        self, kind, run, step, visit, attempt, key, *, lock="", holder="", limited=True, deed="do", hangs=False
+    ):
         """One try, as the world sees it."""
         life = self.life
         name = (run, step, visit, attempt, deed)
@@ -159,7 +161,9 @@ WORLD: World
 
 
 def _tool(kind, repeat, limit=None):
-    async def act(context: Context, n: int = 0, lock: str = "", holder: str = "", item: object = None, seen: object = None) -> object:
+    async def act(
+        context: Context, n: int = 0, lock: str = "", holder: str = "", item: object = None, seen: object = None
+    ) -> object:
         """Do something that leaves a trace."""
         at = (context.run, context.step, context.visit, context.attempt, context.key)
         hangs = context.seconds_left is not None and kind != "never"
@@ -233,7 +237,13 @@ class History:
 
     def engine(self, disk, patience=0.0):
         return Engine.open(
-            journal=disk, tools=TOOLS, performer=Thinker(), clock=self.clock, limits=self.limits, resume=True, patience=patience
+            journal=disk,
+            tools=TOOLS,
+            performer=Thinker(),
+            clock=self.clock,
+            limits=self.limits,
+            resume=True,
+            patience=patience,
         )
 
     async def one_life(self):
@@ -318,7 +328,9 @@ class History:
             return
         run = self.draw.choice(sorted(self.known))
         by = f"m{next(self.messages)}"
-        what = self.draw.choices(("pause", "signal", "answer", "cancel", "cancel step"), (3, 3, 4, self.cancels, self.cancels))[0]
+        what = self.draw.choices(
+            ("pause", "signal", "answer", "cancel", "cancel step"), (3, 3, 4, self.cancels, self.cancels)
+        )[0]
         with suppress(PerdureError):
             await self.say(engine, run, what, by)
             if what != "answer" and what != "cancel step":
@@ -400,7 +412,9 @@ class History:
             _no_new_intent_after_the_stop(facts)
             _one_end_each(facts)
             written = {getattr(event, "by", "") for _, event in facts}
-            assert [by for about, by in self.heard if about == run and by not in written] == [], "acknowledged, and lost"
+            assert [by for about, by in self.heard if about == run and by not in written] == [], (
+                "acknowledged, and lost"
+            )
             assert state.ended is not None
 
     async def outcome(self):
