@@ -53,7 +53,7 @@ def test_exhausted_without_a_target_fails_as_stalled():
 
 
 @pytest.mark.parametrize("trap", [{"when": "1 / 0 == 1"}, {"requires": ["false"]}])
-def test_E17_a_loop_around_a_step_that_cannot_be_entered_ends(trap):
+def test_e17_a_loop_around_a_step_that_cannot_be_entered_ends(trap):
     world = driven([tool("a", max_visits=2, on={"failure": "a", "exhausted": "done"}, **trap)])
     assert world.exits() == [("a", "failure"), ("a", "failure"), ("a", "exhausted")]
 
@@ -71,7 +71,7 @@ def test_E17_a_loop_around_a_step_that_cannot_be_entered_ends(trap):
     ],
     ids=["tool", "group", "ask", "map"],
 )
-def test_E1_what_a_step_requires_must_hold_before_it_starts(step):
+def test_e1_what_a_step_requires_must_hold_before_it_starts(step):
     world = driven([{**step, "requires": ["inputs.x > 1", "inputs.x < 3"]}], inputs={"x": 3})
     assert (world.failure, world.done()) == (Failure("unmet", "it requires: inputs.x < 3"), [])
 
@@ -171,7 +171,7 @@ INNER = {
 
 
 @pytest.mark.parametrize("plan", [INNER, "inner"], ids=["inline", "by name"])
-def test_E2_a_plan_as_a_step(plan):
+def test_e2_a_plan_as_a_step(plan):
     world = driven([{"id": "p", "plan": plan, "with": {"n": 3}}], plans={"inner": INNER})
     assert world.output == {"gives": "3-5"}
     assert world.done() == ["a" if plan is INNER else "p/1.a"]
@@ -201,7 +201,7 @@ def test_a_plan_may_call_itself():
     assert world.output == 3
 
 
-def test_E17_a_plan_that_calls_itself_without_an_end_is_stopped():
+def test_e17_a_plan_that_calls_itself_without_an_end_is_stopped():
     world = driven([{"id": "p", "plan": "ever"}], plans={"ever": {"steps": [{"id": "p", "plan": "ever"}]}})
     assert (world.status, world.failure.kind) == ("failed", "invalid")
     assert "200 groups around it" in world.failure.message

@@ -268,7 +268,7 @@ def test_joins_and_limits_of_plans():
 # ------------------------------------------------------------------------------- limit and priority
 
 
-def test_T7_no_more_than_the_limit_are_live_and_the_important_come_first():
+def test_t7_no_more_than_the_limit_are_live_and_the_important_come_first():
     plan = [{"id": "g", "limit": 2, "parallel": [tool("a"), tool("b"), tool("c", priority=5), tool("d", priority=-1)]}]
     world = World(plan := {"steps": plan}, {"a": HANGS, "b": HANGS, "c": HANGS, "d": HANGS}, forgetful=True).run()
     assert list(world.state.flying) == ["c", "a"]

@@ -33,18 +33,19 @@ def react(view):
     [news] = view.fresh
     if news.tag == "act":
         return Move(
-            add=[{"model": "weak", "prompt": "Saw ${steps.%s.output}" % news.id}], memo=[*view.memo, news.output]
+            add=[{"model": "weak", "prompt": f"Saw ${{steps.{news.id}.output}}"}],
+            memo=[*view.memo, news.output],
         )
     if news.output == "done":
-        return Finish(output={"memo": view.memo, "last": "${steps.%s.output}" % news.id})
+        return Finish(output={"memo": view.memo, "last": f"${{steps.{news.id}.output}}"})
     return Move(
-        add=[{"tool": "x.look", "with": {"value": "${steps.%s.output}" % news.id}}],
+        add=[{"tool": "x.look", "with": {"value": f"${{steps.{news.id}.output}}"}}],
         tags={f"s{view.born + 1}": "act"},
         memo=view.memo,
     )
 
 
-def test_E5_a_linear_react_loop():
+def test_e5_a_linear_react_loop():
     world = grown(react, {"ag/1.1": "look here", "ag/1.3": "look there", "ag/1.5": "done"})
     assert world.output == {"memo": [1, "look here", "look there"], "last": "done"}
     assert [made.call.arguments.get("prompt", made.call.arguments.get("value")) for made in world.made] == [
@@ -59,10 +60,10 @@ def beam(view):
         branch = {"steps": [tool("try_it", undo={"tool": "un.do"}), tool("score")]}
         return Move(add=[branch] * 3)
     best = [child for child in view.fresh if child.exit == "success" and child.output >= 5]
-    return Finish(output="${steps.%s.output}" % best[0].id, keep=[best[0].id]) if best else None
+    return Finish(output=f"${{steps.{best[0].id}.output}}", keep=[best[0].id]) if best else None
 
 
-def test_E5_a_beam_with_an_early_stop_undoes_what_it_dropped():
+def test_e5_a_beam_with_an_early_stop_undoes_what_it_dropped():
     script = {"ag/1.1.score": Takes(1, 3), "ag/1.2.score": Takes(2, 8), "ag/1.3.score": HANGS}
     world = grown(beam, script)
     assert world.output == 8
@@ -82,7 +83,7 @@ def test_agents_within_agents():
     assert world.done() == ["ag/1.1/1.1"]
 
 
-def test_E17_agents_that_grow_agents_without_an_end_are_stopped():
+def test_e17_agents_that_grow_agents_without_an_end_are_stopped():
     def ever(view):
         return Move(add=[{"agent": "coder"}]) if view.first else Finish("failure", failure=view.fresh[0].failure)
 
@@ -92,6 +93,22 @@ def test_E17_agents_that_grow_agents_without_an_end_are_stopped():
 def test_an_agent_without_a_strategy_is_performed_as_a_whole():
     world = driven([AGENT, {"id": "b", "agent": "other", "strategy": "unknown"}], {"ag": 1, "b": 2}, {"what": "it"})
     assert world.done() == ["ag", "b"]
+
+
+def test_an_agent_may_lose_its_strategy_between_visits():
+    plan = {"steps": [{"id": "ag", "agent": "coder", "max_visits": 2, "on": {"success": "ag", "exhausted": "done"}}]}
+
+    def forgetting(_view):
+        world.rules.strategies = {}
+        return Finish()
+
+    world = World(plan, strategies={"agent:coder": forgetting}, forgetful=True)
+    assert (world.run().status, world.done()) == ("succeeded", ["ag"])
+
+
+def test_a_grown_group_may_have_needs():
+    world = grown(once(tool("x"), {"steps": [tool("in")], "needs": ["s1"]}))
+    assert world.done() == ["ag/1.1", "ag/1.2.in"]
 
 
 def test_an_agent_may_be_visited_again():

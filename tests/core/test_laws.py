@@ -5,14 +5,15 @@ import random
 from hashlib import sha256
 
 import pytest
-from laws import check_journal, check_rest, check_state, snapshot
+from laws import cells_in, check_journal, check_rest, check_state, snapshot
 from random_plans import COMMON, a_plan
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
 from perdure.core.calls import Failure, Outcome
+from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
-from perdure.core.turn import replay
+from perdure.core.turn import replay, settle
 from perdure.core.values import Value
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
@@ -137,11 +138,22 @@ def drive(world, rng, most=400):
             if world.state.ended is None:
                 world.send(Look())
         assert snapshot(world.refold(), world.now) == snapshot(world.state, world.now)
+        check_idle(world)
         if world.state.ended is None and not world.step() and not nudge(world, rng):
             break
         if world.state.ended is not None and not (rng.random() < 0.7 and reopen(world)):
             break
     check_journal(world.events)
+
+
+def check_idle(world):
+    """Nobody owes anything after a turn: to look at any step again changes nothing."""
+    state = world.refold()
+    if state.wake_at is None or state.wake_at > world.now:
+        making = Deciding(state, Moment(world.now, slots=0, locked=world.locked))
+        for cell in list(cells_in(state)):
+            settle(making, cell)
+        assert making.events == []
 
 
 def nudge(world, rng):

@@ -166,7 +166,7 @@ def test_time_stands_still_while_the_run_is_over():
 
 
 @pytest.mark.parametrize(("repeat", "status"), [("never", "waiting"), ("keyed", "succeeded"), ("safe", "succeeded")])
-def test_E10_one_that_was_cut_off_in_doubt_is_not_done_blindly_again(repeat, status):
+def test_e10_one_that_was_cut_off_in_doubt_is_not_done_blindly_again(repeat, status):
     plan = {"mode": "graph", "steps": [tool("pay"), tool("b")]}
     world = over(plan, {"pay": HANGS, "b": Takes(1, NO)}, repeat=repeat)
     again(world, pay=1, b=1)

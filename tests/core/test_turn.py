@@ -10,6 +10,7 @@ from laws import check_journal
 
 from perdure.core import events as e
 from perdure.core.accepting import Look
+from perdure.core.calls import Failure, Outcome
 from perdure.core.deciding import Moment
 from perdure.core.turn import StartAttempt, StopAttempt, caused, pending, turn
 from perdure.plan.reading import read_text
@@ -76,6 +77,10 @@ def test_rule_19_more_words():
     race = World({"mode": "graph", "join": "any", "steps": [tool("a"), tool("b")]}, {"b": HANGS}).start()
     race.step()
     assert race.status == "stopping"
+
+
+def test_failures_and_outcomes_are_plain_records():
+    assert Outcome.failed("logic", "no") == Outcome(None, "failure", Failure("logic", "no"))
 
 
 def test_a_look_at_a_run_that_rests_says_nothing():

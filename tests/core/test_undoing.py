@@ -1,5 +1,7 @@
 """E4 E18 E23: effects are taken back in reverse order of completion, with retries, through a crash, and with a report."""
 
+import itertools
+
 import pytest
 from driven import LATER, NO, driven, tool
 
@@ -19,7 +21,7 @@ MARK = {"id": "mark", "checkpoint": True}
 # ------------------------------------------------------------------------------- rollback
 
 
-def test_E4_a_rollback_goes_back_to_the_checkpoint_in_reverse_order():
+def test_e4_a_rollback_goes_back_to_the_checkpoint_in_reverse_order():
     group = {"id": "g", "parallel": [deed("b"), deed("c")]}
     plan = [
         deed("before"),
@@ -33,7 +35,7 @@ def test_E4_a_rollback_goes_back_to_the_checkpoint_in_reverse_order():
     ]
     world = driven(plan, {"a": 1, "b": Takes(2, 2), "c": Takes(1, 3), "d": NO})
     assert world.done("undo") == ["b", "c", "a"]
-    assert [made.call.arguments for made in world.made if made.deed == "undo"][0] == {"of": "b", "id": 2}
+    assert next(made.call.arguments for made in world.made if made.deed == "undo") == {"of": "b", "id": 2}
     assert (world.status, world.state.cells["a"].result.undone, world.state.cells["before"].result.undone) == (
         "failed",
         True,
@@ -102,7 +104,7 @@ def test_nothing_is_taken_back_twice():
         ({"id": "a", "map": [1, 2], "steps": [tool("in")], "undo": {"tool": "un.do"}}, 1, True),
     ],
 )
-def test_E18_what_was_done_can_be_taken_back_even_if_it_was_not_good_enough(step, gives, undone):
+def test_e18_what_was_done_can_be_taken_back_even_if_it_was_not_good_enough(step, gives, undone):
     world = driven([MARK, step, BACK], {"a": gives})
     assert world.done("undo") == (["a"] if undone else [])
 
@@ -122,10 +124,10 @@ def test_taking_back_has_tries_of_its_own():
     world = driven([MARK, deed("a", retry={"attempts": 3, "wait": 1, "jitter": 0}), BACK], {"a!": [LATER, LOST, 1]})
     assert (world.status, len(world.done("undo"))) == ("succeeded", 3)
     times = [made.at for made in world.made if made.deed == "undo"]
-    assert [after - before for before, after in zip(times, times[1:], strict=False)] == [1000, 2000]
+    assert [after - before for before, after in itertools.pairwise(times)] == [1000, 2000]
 
 
-def test_E4_what_could_not_be_taken_back_is_said():
+def test_e4_what_could_not_be_taken_back_is_said():
     plan = [MARK, deed("a"), deed("b", retry={"attempts": 1}), BACK]
     world = driven(plan, {"b!": NO})
     [kept] = world.find(e.EffectKept)

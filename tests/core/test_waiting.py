@@ -184,7 +184,7 @@ def test_a_wait_that_was_stopped_takes_nothing():
         ("1 / 0", "failure"),
     ],
 )
-def test_T3_deciding_by_an_expression(decide, exit_):
+def test_t3_deciding_by_an_expression(decide, exit_):
     plan = [{"id": "d", "decide": decide, "choices": ["left", "right"], "on": {"left": "next", "right": "next"}}]
     world = driven(plan, inputs={"n": 5})
     assert world.exit_of("d") == exit_

@@ -1,5 +1,7 @@
 """E3 E10 E14: attempts, retries, timeouts, and deeds of which nobody knows whether they were done."""
 
+import itertools
+
 import pytest
 from driven import LATER, NO, driven, tool
 
@@ -13,7 +15,7 @@ from perdure.testing.worlds import HANGS, LOST, NOON, Takes, World
 
 def pauses(world):
     times = [made.at for made in world.made]
-    return [after - before for before, after in zip(times, times[1:], strict=False)]
+    return [after - before for before, after in itertools.pairwise(times)]
 
 
 def test_rule_8_a_failed_attempt_is_tried_again_with_growing_pauses():
@@ -24,7 +26,7 @@ def test_rule_8_a_failed_attempt_is_tried_again_with_growing_pauses():
     assert (world.status, world.failure) == ("failed", LATER)
 
 
-def test_E9_pauses_are_drawn_by_the_seed_of_the_run():
+def test_e9_pauses_are_drawn_by_the_seed_of_the_run():
     plan = [tool("a", retry={"attempts": 5, "jitter": 1})]
     first, again, other = (pauses(driven(plan, {"a": LATER}, seed=seed)) for seed in (1, 1, 2))
     assert first == again != other
@@ -118,9 +120,17 @@ def test_a_pause_of_the_run_gives_an_attempt_more_time():
 
 
 @pytest.mark.parametrize(
-    ("gives", "exit_"), [("left", "left"), ("right", "right"), ("up", "failure"), (3, "failure"), (None, "failure")]
+    ("gives", "exit_"),
+    [
+        ("left", "left"),
+        ("right", "right"),
+        ("up", "failure"),
+        (3, "failure"),
+        (None, "failure"),
+        ("x" * 5000, "failure"),
+    ],
 )
-def test_T3_a_choice_is_one_of_those_declared(gives, exit_):
+def test_t3_a_choice_is_one_of_those_declared(gives, exit_):
     plan = [
         {"id": "d", "decide": {"tool": "x.y"}, "choices": ["left", "right"], "on": {"left": "next", "right": "done"}},
         tool("b"),
@@ -172,14 +182,14 @@ def test_a_call_that_cannot_be_made_is_invalid():
 
 @pytest.mark.parametrize("repeat", ["safe", "keyed"])
 @pytest.mark.parametrize("doubt", [LOST, Failure("in_doubt", "who knows")])
-def test_E10_what_may_be_repeated_is_done_again_and_costs_no_try(repeat, doubt):
+def test_e10_what_may_be_repeated_is_done_again_and_costs_no_try(repeat, doubt):
     world = driven([tool("a", retry={"attempts": 2, "wait": 0})], {"a": [doubt, doubt, LATER, 1]}, repeat=repeat)
     assert (world.status, len(world.made)) == ("succeeded", 4)
     assert {made.visit for made in world.made} == {1}
 
 
 @pytest.mark.parametrize("repeat", ["safe", "keyed"])
-def test_E17_one_that_is_lost_again_and_again_is_not_repeated_for_ever(repeat):
+def test_e17_one_that_is_lost_again_and_again_is_not_repeated_for_ever(repeat):
     world = driven([tool("a")], {"a": LOST}, repeat=repeat)
     assert len(world.made) == MOST_DOUBTS + 1
     [question] = world.state.questions.values()
@@ -194,7 +204,7 @@ DOUBTS = [LOST, Failure("in_doubt", "who knows"), Failure("timeout", "late"), Fa
 
 
 @pytest.mark.parametrize("doubt", DOUBTS)
-def test_E10_what_may_never_be_repeated_is_asked_about(doubt):
+def test_e10_what_may_never_be_repeated_is_asked_about(doubt):
     world = asked({"a": doubt})
     assert (world.status, len(world.made)) == ("waiting", 1)
     [question] = world.state.questions.values()

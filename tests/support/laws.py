@@ -121,7 +121,9 @@ def check_state(state, slots=None, limits=None, *, reopened=False):
         if cell.parent is not None and cell.is_live:
             assert cell.parent.is_live, f"{cell.key} is live in {cell.parent.key!r}, which is not"
     for key, cell in state.flying.items():
-        assert cell.is_live and cell.work.flying and state.cells[key] is cell
+        assert cell.is_live
+        assert cell.work.flying
+        assert state.cells[key] is cell
         assert all(group.open for group in cell.around), f"{key} is at work while a group around it waits for a lock"
     assert slots is None or len(state.flying) <= slots
     for tool, most in (limits or {}).items():
@@ -153,7 +155,8 @@ def _check_group(cell, body, limit):
 
 def _check_locks(state):
     for name, holder in state.locks.items():
-        assert holder.is_live and name in holder.step.locks, f"{holder.key} holds {name} without need"
+        assert holder.is_live, f"{holder.key} holds {name} and is over"
+        assert name in holder.step.locks
     for cell in cells_in(state):
         if not isinstance(cell.step, Working) or not cell.is_live or (cell.parent and cell.parent.kind == "map"):
             continue

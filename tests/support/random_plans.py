@@ -28,14 +28,14 @@ class _Maker:
         return f"{letter}{self.count}"
 
     def plan(self):
-        raw = {"perdure": 1, "inputs": {"yes": {"default": True}, "no": {"default": False}}, **self.group(0, "root")}
+        raw = {"perdure": 1, "inputs": {"yes": {"default": True}, "no": {"default": False}}, **self.group(0)}
         if self.chance(0.2):
             raw["timeout"] = "2m"
         if self.chance(0.3):
             raw["recovery"] = {self.rng.choice(["logic", "other", "transient"]): ["continue"]}
         return raw
 
-    def group(self, depth, kind=None):
+    def group(self, depth):
         graph = self.chance(0.4)
         steps = self.graph(depth) if graph else self.serial(depth)
         raw = {"steps": steps, "mode": "graph" if graph else "serial"}
@@ -90,7 +90,7 @@ class _Maker:
             before = [each["id"] for each in steps]
             step["needs"] = self.rng.sample(before, min(len(before), self.rng.choice([0, 0, 1, 2])))
             if step["needs"] and "tool" in step and self.chance(0.5):
-                step["with"] = {"value": "${steps.?%s.output}" % step["needs"][0]}
+                step["with"] = {"value": "${{steps.?{}.output}}".format(step["needs"][0])}
             if self.chance(0.2) and _leads(step):
                 step.setdefault("on", {})["failure"] = self.rng.choice(["next", "fail", "done"])
             steps.append(step)
@@ -111,7 +111,7 @@ class _Maker:
         if self.chance(0.15):
             raw["when"] = self.rng.choice(["inputs.yes", "inputs.yes", "inputs.no", "inputs.yes && 1 / 0 == 1"])
         if before and "tool" in raw and self.chance(0.4):
-            raw["with"] = {"value": "${steps.?%s.output}" % before[-1]["id"]}
+            raw["with"] = {"value": "${{steps.?{}.output}}".format(before[-1]["id"])}
         return raw
 
     def working(self, raw):
@@ -200,10 +200,10 @@ class _Maker:
         inner = {"inputs": {"yes": {"default": True}, "no": {"default": False}}, **self.group(depth + 1)}
         return self.working({"id": self.id("s"), "plan": inner})
 
-    def a_named(self, depth):
+    def a_named(self, _):
         return self.working({"id": self.id("n"), "plan": "common"})
 
-    def a_grown(self, depth):
+    def a_grown(self, _):
         return self.working({"id": self.id("a"), "agent": "grower", "task": "grow"})
 
 

@@ -268,12 +268,10 @@ class Scope:
     def _descend(self, node: Node) -> Cell | None:
         way: list[int] = []
         while node is not self.top:
-            if node.parent is None:
-                return None
             way.append(node.position)
+            if node.parent is None or (node.parent is not self.top and node.parent.is_scope):
+                return None  # what is inside a scope is seen by nobody outside
             node = node.parent
-            if node is not self.top and node.is_scope:
-                return None  # what is inside is seen by nobody outside
         cell = self.holder
         for position in reversed(way):
             body = cell.body if cell else None

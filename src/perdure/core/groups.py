@@ -33,7 +33,8 @@ def settle_serial(turn: Deciding, cell: Cell) -> None:
         _enter_at(turn, cell, 0)
     elif here.status == "idle":
         enter(turn, cell, here.position)
-    elif here.result is not None:
+    else:
+        assert here.result is not None  # noqa: S101  it is over
         _follow(turn, cell, here, here.result.to)
 
 

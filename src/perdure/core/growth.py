@@ -27,8 +27,6 @@ from perdure.plan.model.document import Plan
 
 MOST_ADDED: Final = 256
 """The most steps that one move may add."""
-STEP_DEPTH: Final = 3
-"""Deeper than the fields of the grown step itself, whose needs are not those of a plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +231,7 @@ def _refuse(step: Mapping[str, Any], plan: Plan, number: int) -> None:
     index = Index(plan)
     problems = check_order(index, SerialFlow(index)) if index.root.children[0].children else ()
     for problem in problems:
-        if len(problem.path) > STEP_DEPTH:
+        if problem.path[2] != "needs":  # those of the step itself are looked at above
             raise ValueError(f"{step['id']}: {problem.message}")
 
 

@@ -4,7 +4,7 @@ from heapq import heappush
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.cells import Body, Cell, Graph, Grown, Result, Serial
+from perdure.core.cells import Cell, Graph, Grown, Result, Serial
 from perdure.core.outline import Outline, priority_of
 from perdure.core.state import State
 from perdure.plan.index import Node
@@ -16,12 +16,12 @@ from perdure.plan.model.document import Plan
 def tell_parent(parent: Cell, cell: Cell, result: Result) -> None:
     """A step in a group is over."""
     body = parent.body
-    assert isinstance(body, Body)  # noqa: S101  only groups have children
+    assert isinstance(body, (Serial, Graph))  # noqa: S101  only groups have children
     body.live.pop(cell.position, None)
     if isinstance(body, Serial):
         body.cursor = cell.position
         body.last = body.last if result.passed else cell
-    elif isinstance(body, Graph):
+    else:
         count(body, cell, result)
         if body.left:
             _free_dependents(parent, body, cell, result)
@@ -82,9 +82,10 @@ def steps_grown(state: State, event: e.StepsGrown) -> None:
     """A map has its items, or a strategy has made a move."""
     cell = state.cells[event.step]
     body = cell.body
+    assert isinstance(body, Graph)  # noqa: S101  nothing else grows
     if isinstance(body, Grown):
         _grow(body, event)
-    elif isinstance(body, Graph):
+    else:
         body.grown, body.total = True, event.items or 0
         body.ready = [(0, position) for position in range(body.total)]
 

@@ -50,9 +50,10 @@ def _revive(state: State, cell: Cell, way: dict[str, Cell]) -> None:
         cell.alarm = state.set_timer(cell.due, cell.key, cell.visit, "step")
     cell.open = not locks_at_entry(cell)
     body = cell.body
+    assert isinstance(body, (Serial, Graph))  # noqa: S101  asked of groups alone
     if isinstance(body, Serial):
         _revive_serial(state, body, way.get(cell.key), way)
-    elif isinstance(body, Graph):
+    else:
         _revive_graph(state, cell, body, way)
 
 
@@ -141,10 +142,10 @@ def _reset_needs(cell: Cell, body: Graph, over: list[Cell]) -> None:
             needs[dependent] += 1
     body.left = needs
     for child in over if body.left else ():
+        assert child.result is not None  # noqa: S101  it is over
         for dependent in dependents_of(cell, body, child.position):
             body.left[dependent] -= 1
-            if child.result is not None:
-                count_need(body, dependent, child.result)
+            count_need(body, dependent, child.result)
     body.ready = [
         (-priority_of(node_at(cell, body, position)) if body.left else 0, position)
         for position in range(body.total)

@@ -42,16 +42,15 @@ def turn(state: State, message: Message, moment: Moment) -> list[e.Event]:
 
 
 def _settle_all(making: Deciding) -> None:
-    while making.state.ended is None:
-        while making.agenda and making.state.ended is None:
+    """Until nobody owes anything: to look at a step twice changes nothing."""
+    before = -1
+    while len(making.events) != before:
+        while making.agenda:
             cell = next(iter(making.agenda))
             del making.agenda[cell]
             settle(making, cell)
         before = len(making.events)
-        if making.state.ended is None:
-            feed(making)
-        if len(making.events) == before and not making.agenda:
-            return
+        feed(making)
 
 
 # ------------------------------------------------------------------------------- hearing

@@ -39,11 +39,8 @@ def _is_in(effect: Effect, keys: set[str]) -> bool:
 def undo_next(turn: Deciding, region: Iterator[Effect]) -> bool:
     """Take back the latest effect that is left; whether nothing is left."""
     for effect in region:
-        if effect.flying or (effect.due is not None and effect.due > turn.now):
+        if effect.flying or (effect.due is not None and effect.due > turn.now) or _try(turn, effect):
             return False
-        if not _try(turn, effect):
-            continue
-        return False
     return True
 
 

@@ -249,7 +249,8 @@ def _ask(turn: Deciding, cell: Cell) -> None:
         f"had its effect. Look, then say {HAPPENED} (it did), {NOT_HAPPENED} (try again) or {GIVE_UP} (the step fails)."
     )
     question = f"q_{cell.key}_{cell.visit}_doubt{cell.work.attempt}"
-    question += "_again" * (question in turn.state.asked)
+    while question in turn.state.asked:
+        question += "_again"
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": text}
     turn.record(e.QuestionAsked(answer="choice", about="doubt", choices=(HAPPENED, NOT_HAPPENED, GIVE_UP), **about))
 
