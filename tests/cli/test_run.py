@@ -97,6 +97,11 @@ def test_inputs_come_in_many_ways(place, words, expected):
     assert json.loads(place.run(HELLO, *words).stdout) == {"more": None} | expected
 
 
+def test_a_large_input_is_seen_by_the_first_step(place):
+    (place.path / "text").write_text("x" * 100_000)
+    assert json.loads(place.run(HELLO, "-i", "name=@text").stdout)["name"] == "x" * 100_000
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

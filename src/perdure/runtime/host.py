@@ -107,6 +107,9 @@ class Host:
             self.rules.read, lambda digest: plan if digest == started.plan else self.rules.outline(digest),
             self.rules.repeat, self.rules.seconds, self.rules.strategies, self.rules.plans,
         )  # fmt: skip
+        for each in artifacts:
+            if each.digest == started.inputs.sha256 and each.data is not None:
+                self.shelf.put(each.digest, each.data)  # the first turn wants them, before they are in the journal
         runner = self.runners[run] = Runner(self, State(run, rules), 0)
         await runner.begin(started, artifacts)
         return runner
