@@ -42,8 +42,9 @@ def python_of(peer: dict) -> Path:
 
 def child_env() -> dict:
     env = dict(os.environ)
-    env.update(PYTHONDONTWRITEBYTECODE="1", LANGSMITH_TRACING="false", DO_NOT_TRACK="1",
-               BENCH_SPAWN_TIME=str(time.time()))
+    env.update(
+        PYTHONDONTWRITEBYTECODE="1", LANGSMITH_TRACING="false", DO_NOT_TRACK="1", BENCH_SPAWN_TIME=str(time.time())
+    )
     return env
 
 
@@ -63,9 +64,16 @@ def stop_server(data: Path) -> None:
 def drop_pg(data: Path) -> None:
     f = data / "pgdb"
     if f.exists() and os.environ.get("BENCH_PG_URL"):
-        subprocess.run(["psql", os.environ["BENCH_PG_URL"] + "/postgres", "-qc",
-                        f'DROP DATABASE IF EXISTS "{f.read_text()}" WITH (FORCE)'],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [
+                "psql",
+                os.environ["BENCH_PG_URL"] + "/postgres",
+                "-qc",
+                f'DROP DATABASE IF EXISTS "{f.read_text()}" WITH (FORCE)',
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
 
 
 def settled_bytes(data: Path) -> int:
@@ -84,10 +92,29 @@ def settled_bytes(data: Path) -> int:
     return sum(p.stat().st_size for p in data.rglob("*") if p.is_file() and not p.name.endswith(".log.txt"))
 
 
-def launch(peer: dict, variant: str, workload: str, n: int, data: Path, limit: float,
-           prefix: list[str] = [], extra: list[str] = []) -> tuple[int, str, str]:
-    cmd = prefix + [str(python_of(peer)), str(HERE / "adapters" / peer["adapter"]), "--workload", workload,
-                    "--n", str(n), "--variant", variant, "--data", str(data), *extra]
+def launch(
+    peer: dict,
+    variant: str,
+    workload: str,
+    n: int,
+    data: Path,
+    limit: float,
+    prefix: list[str] = [],
+    extra: list[str] = [],
+) -> tuple[int, str, str]:
+    cmd = prefix + [
+        str(python_of(peer)),
+        str(HERE / "adapters" / peer["adapter"]),
+        "--workload",
+        workload,
+        "--n",
+        str(n),
+        "--variant",
+        variant,
+        "--data",
+        str(data),
+        *extra,
+    ]
     try:
         p = subprocess.run(cmd, capture_output=True, text=True, timeout=limit, env=child_env())
         return p.returncode, p.stdout, p.stderr
@@ -102,7 +129,7 @@ def last_line(err: str) -> str:
 
 
 def parse_result(out: str) -> dict | None:
-    m = re.findall(r"^RESULT (.*)$", out, re.M)
+    m = re.findall(r"^RESULT (.*)$", out, re.MULTILINE)
     return json.loads(m[-1]) if m else None
 
 
@@ -140,17 +167,21 @@ def crash_resume(peer, variant, n, root, data, limit) -> dict:
     t1 = time.time()
     rc, out, err = launch(peer, variant, "w5resume", n, data, limit)
     lines = [l.split() for l in log.read_text().splitlines()]
-    after = lines[len(before):]
+    after = lines[len(before) :]
     counts: dict[int, int] = {}
     for _, i, _ in lines:
         counts[int(i)] = counts.get(int(i), 0) + 1
     r = {
-        "n": n, "crash_at": crash, "crashed_after_s": t1 - t0, "resume_rc": rc,
+        "n": n,
+        "crash_at": crash,
+        "crashed_after_s": t1 - t0,
+        "resume_rc": rc,
         "first_step_s": float(after[0][2]) - t1 if after else None,
         "first_new_step_s": next((float(t) - t1 for _, i, t in after if int(i) > crash), None),
         "first_resumed_step": int(after[0][1]) if after else None,
         "executed_twice": sum(1 for c in counts.values() if c > 1),
-        "never_executed": n - len(counts), "resume_total_s": time.time() - t1,
+        "never_executed": n - len(counts),
+        "resume_total_s": time.time() - t1,
     }
     if not after:
         r["error"] = "did not resume: " + last_line(err)
@@ -171,27 +202,48 @@ def static(peer: dict) -> dict:
         t = time.perf_counter()
         subprocess.run([str(py), "-c", "pass"], capture_output=True)
         base.append(time.perf_counter() - t)
-    code = ("import importlib.metadata as m,json,resource;"
-            "d=sorted({x.metadata['Name'].lower()+' '+x.version for x in m.distributions()});"
-            f"{imp};import sys;"
-            "print(json.dumps([d,resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,len(sys.modules)]))")
+    code = (
+        "import importlib.metadata as m,json,resource;"
+        "d=sorted({x.metadata['Name'].lower()+' '+x.version for x in m.distributions()});"
+        f"{imp};import sys;"
+        "print(json.dumps([d,resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,len(sys.modules)]))"
+    )
     dists, rss, mods = json.loads(subprocess.run([str(py), "-c", code], capture_output=True, text=True).stdout)
     own = [d for d in dists if d.split()[0] not in ("pip", "setuptools", "psutil", "wheel")]
     site = next((py.parent.parent / "lib").glob("python*")) / "site-packages"
     skip = ("pip", "setuptools", "psutil", "pkg_resources", "_distutils_hack", "__pycache__")
-    size = sum(f.stat().st_size for f in site.rglob("*") if f.is_file() and "__pycache__" not in f.parts
-               and not f.relative_to(site).parts[0].startswith(skip))
-    return {"import_s": statistics.median(ts) - statistics.median(base), "import_ok": p.returncode == 0,
-            "python_start_s": statistics.median(base), "rss_after_import_kb": rss, "modules": mods,
-            "distributions": len(own), "site_bytes": size, "dists": own}
+    size = sum(
+        f.stat().st_size
+        for f in site.rglob("*")
+        if f.is_file() and "__pycache__" not in f.parts and not f.relative_to(site).parts[0].startswith(skip)
+    )
+    return {
+        "import_s": statistics.median(ts) - statistics.median(base),
+        "import_ok": p.returncode == 0,
+        "python_start_s": statistics.median(base),
+        "rss_after_import_kb": rss,
+        "modules": mods,
+        "distributions": len(own),
+        "site_bytes": size,
+        "dists": own,
+    }
 
 
 def fsyncs(peer: dict, variant: str, n: int = 200) -> dict:
     """fsync-family and write calls per step: the difference of two run lengths, so set-up cancels out."""
+
     def count(k: int) -> dict:
         root = Path(tempfile.mkdtemp(prefix="s-", dir=HOME / "data"))
         log = root / "strace.txt"
-        pre = ["strace", "-f", "-c", "-o", str(log), "-e", "trace=fsync,fdatasync,sync_file_range,write,pwrite64,openat,unlink"]
+        pre = [
+            "strace",
+            "-f",
+            "-c",
+            "-o",
+            str(log),
+            "-e",
+            "trace=fsync,fdatasync,sync_file_range,write,pwrite64,openat,unlink",
+        ]
         try:
             launch(peer, variant, "w1", k, root / "d", 200, prefix=pre)
             calls = {}
@@ -221,9 +273,27 @@ def summarise(runs: list[dict]) -> list[dict]:
     out = []
     for (w, n, p, v), rows in sorted(groups.items()):
         s = {"workload": w, "n": n, "peer": p, "variant": v, "runs": len(rows)}
-        for k in ("steps", "seconds", "steps_per_s", "us_per_step", "cpu_us_per_step", "rss_peak_kb", "disk_bytes",
-                  "settled_bytes", "table_bytes", "files", "setup_s", "build_s", "first_step_s",
-                  "first_new_step_s", "first_resumed_step", "executed_twice", "never_executed", "resume_total_s", "load1"):
+        for k in (
+            "steps",
+            "seconds",
+            "steps_per_s",
+            "us_per_step",
+            "cpu_us_per_step",
+            "rss_peak_kb",
+            "disk_bytes",
+            "settled_bytes",
+            "table_bytes",
+            "files",
+            "setup_s",
+            "build_s",
+            "first_step_s",
+            "first_new_step_s",
+            "first_resumed_step",
+            "executed_twice",
+            "never_executed",
+            "resume_total_s",
+            "load1",
+        ):
             m = med(rows, k)
             if m is not None:
                 s[k] = m
@@ -244,25 +314,34 @@ def markdown(summary: list[dict]) -> str:
         rows = [s for s in summary if s["workload"] == w]
         lines += [f"\n### {w}\n"]
         if w == "w5":
-            lines += ["| peer | variant | N | first step again, s | first new step, s | executed twice | never | resume total, s | note |",
-                      "|---|---|--:|--:|--:|--:|--:|--:|---|"]
+            lines += [
+                "| peer | variant | N | first step again, s | first new step, s | executed twice | never | resume total, s | note |",
+                "|---|---|--:|--:|--:|--:|--:|--:|---|",
+            ]
             for s in rows:
                 f = lambda k: "" if s.get(k) is None else f"{s[k]:.3f}"
                 g = lambda k: "" if s.get(k) is None else f"{s[k]:.0f}"
-                lines.append(f"| {s['peer']} | {s['variant']} | {s['n']} | {f('first_step_s')} | {f('first_new_step_s')} | {g('executed_twice')} | "
-                             f"{g('never_executed')} | {f('resume_total_s')} | {s.get('error', '')[:80]!r} |")
+                lines.append(
+                    f"| {s['peer']} | {s['variant']} | {s['n']} | {f('first_step_s')} | {f('first_new_step_s')} | {g('executed_twice')} | "
+                    f"{g('never_executed')} | {f('resume_total_s')} | {s.get('error', '')[:80]!r} |"
+                )
             continue
-        lines += ["| peer | variant | N | steps/s (median) | min..max | ms/step wall | ms/step CPU | total s | disk B/step | peak RSS MB | note |",
-                  "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|"]
+        lines += [
+            "| peer | variant | N | steps/s (median) | min..max | ms/step wall | ms/step CPU | total s | disk B/step | peak RSS MB | note |",
+            "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
+        ]
         for s in sorted(rows, key=lambda s: (s["n"], -(s.get("steps_per_s") or 0))):
             if "steps_per_s" not in s:
-                lines.append(f"| {s['peer']} | {s['variant']} | {s['n']} | | | | | | | | {s.get('error', 'unsupported')[-80:]!r} |")
+                lines.append(
+                    f"| {s['peer']} | {s['variant']} | {s['n']} | | | | | | | | {s.get('error', 'unsupported')[-80:]!r} |"
+                )
                 continue
             steps = s["steps"]
             disk = s.get("settled_bytes", s.get("table_bytes", s.get("disk_bytes", 0)))
             lines.append(
                 f"| {s['peer']} | {s['variant']} | {s['n']} | {s['steps_per_s']:.0f} | {s['worst_steps_per_s']:.0f}..{s['best_steps_per_s']:.0f} | "
-                f"{s['us_per_step']/1000:.3f} | {s['cpu_us_per_step']/1000:.3f} | {s['seconds']:.2f} | {disk/steps:.0f} | {s['rss_peak_kb']/1024:.0f} | {s.get('error', '')[-60:]} |")
+                f"{s['us_per_step'] / 1000:.3f} | {s['cpu_us_per_step'] / 1000:.3f} | {s['seconds']:.2f} | {disk / steps:.0f} | {s['rss_peak_kb'] / 1024:.0f} | {s.get('error', '')[-60:]} |"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -286,12 +365,19 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     want = lambda s, x: not s or x in s.split(",")
     peers = {k: p for k, p in PEERS.items() if want(a.peers, k) and python_of(p).exists()}
-    machine = {"cpus": os.cpu_count(), "python": platform.python_version(), "kernel": platform.release(),
-               "sqlite": sqlite3.sqlite_version, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    machine = {
+        "cpus": os.cpu_count(),
+        "python": platform.python_version(),
+        "kernel": platform.release(),
+        "sqlite": sqlite3.sqlite_version,
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
 
     if a.merge:
         runs = [r for f in a.merge.split(",") for r in json.loads((out / f"{f}.json").read_text())["runs"]]
-        (out / f"{a.name}.json").write_text(json.dumps({"machine": machine, "merged": a.merge, "summary": summarise(runs)}, indent=1))
+        (out / f"{a.name}.json").write_text(
+            json.dumps({"machine": machine, "merged": a.merge, "summary": summarise(runs)}, indent=1)
+        )
         (out / f"{a.name}.md").write_text(markdown(summarise(runs)))
         print(markdown(summarise(runs)))
         return
@@ -313,11 +399,17 @@ def main() -> None:
     runs: list[dict] = []
     dead: set = set()
     for rnd in range(a.rounds):
-        jobs = [(w, n, k, v) for k, p in peers.items() for v, ws in p["variants"].items() for w, ns in ws.items() for n in ns
-                if want(a.workloads, w) and want(a.variants, v) and a.min_n <= n <= a.max_n]
+        jobs = [
+            (w, n, k, v)
+            for k, p in peers.items()
+            for v, ws in p["variants"].items()
+            for w, ns in ws.items()
+            for n in ns
+            if want(a.workloads, w) and want(a.variants, v) and a.min_n <= n <= a.max_n
+        ]
         jobs.sort()  # the same workload of all peers side by side in time
         for w, n, k, v in jobs:
-            if v == "postgres" and not os.environ.get("BENCH_PG_URL") or (w, n, k, v) in dead:
+            if (v == "postgres" and not os.environ.get("BENCH_PG_URL")) or (w, n, k, v) in dead:
                 continue
             load = os.getloadavg()[0]
             r = one(PEERS[k], v, w, n, a.limit)
@@ -327,9 +419,15 @@ def main() -> None:
                 dead.add((w, n, k, v))
             r.update(peer=k, variant=v, workload=w, n_arg=n, round=rnd, load1=load)
             runs.append(r)
-            msg = f"{r['steps_per_s']:.0f}/s" if "steps_per_s" in r else str({x: r.get(x) for x in ("first_new_step_s", "executed_twice", "error")})
+            msg = (
+                f"{r['steps_per_s']:.0f}/s"
+                if "steps_per_s" in r
+                else str({x: r.get(x) for x in ("first_new_step_s", "executed_twice", "error")})
+            )
             print(f"[{rnd}] {w:8} n={n:<5} {k}/{v}: {msg}", file=sys.stderr, flush=True)
-            (out / f"{a.name}.json").write_text(json.dumps({"machine": machine, "runs": runs, "summary": summarise(runs)}, indent=1))
+            (out / f"{a.name}.json").write_text(
+                json.dumps({"machine": machine, "runs": runs, "summary": summarise(runs)}, indent=1)
+            )
     md = markdown(summarise(runs))
     (out / f"{a.name}.md").write_text(md)
     print(md)

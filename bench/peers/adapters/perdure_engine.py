@@ -67,8 +67,10 @@ async def w3(b: Bench):
     async with opened(b) as engine:
         engine.prepare(plan)
         with b.timed(b.n * 10):
+
             async def one():
                 return await (await engine.start(plan)).result()
+
             results = await asyncio.gather(*(one() for _ in range(b.n)))
         assert all(r.ok for r in results)
     forget_ballast(b)
