@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import click
 from click.testing import CliRunner
+from pydantic import BaseModel
 
 from perdure import errors
 from perdure.cli import COMMANDS, cli
@@ -96,7 +97,7 @@ def _rows(model: type, skip: frozenset[str] = frozenset()) -> Iterator[str]:
             "required"
             if info.is_required()
             else ""
-            if info.default in (None, (), {}, "")
+            if info.default in (None, (), {}, "") or isinstance(info.default, BaseModel)
             else f"`{json.dumps(info.default, default=str)}`".replace('"', "")
         )
         kind = _cell(_type(here["properties"][written]))

@@ -20,7 +20,7 @@ VERSION: Final = 1
 class Event(BaseModel):
     """Something that is so from now on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, use_attribute_docstrings=True)
     type: ClassVar[str]
 
 
@@ -46,16 +46,21 @@ class RunStarted(Event):
 
     type = "run_started"
     v: int = VERSION
+    """The version of this vocabulary."""
     plan: str
     """SHA-256 of the plan's canonical form, which is an artifact of the run."""
     goal: str = ""
+    """What is to be achieved, with the inputs put in."""
     inputs: Value = Value()
+    """What the run was given, defaults included."""
     seed: int = 0
     """What all chance in the run is derived from."""
     due: int | None = None
     """When the run as a whole is too late, in milliseconds."""
     session: str = ""
+    """The session it belongs to."""
     parent: str = ""
+    """The run that started it."""
 
 
 class RunPaused(Event):
@@ -63,7 +68,9 @@ class RunPaused(Event):
 
     type = "run_paused"
     reason: str = ""
+    """Why, for people; a code of ours if nobody asked for it."""
     by: str = ""
+    """Who said so."""
 
 
 class RunResumed(Event):
@@ -71,6 +78,7 @@ class RunResumed(Event):
 
     type = "run_resumed"
     by: str = ""
+    """Who said so."""
 
 
 class RunStopping(Event):
@@ -78,9 +86,13 @@ class RunStopping(Event):
 
     type = "run_stopping"
     exit: str
+    """What it will end with: `cancelled`, `failure`, `rolled_back`."""
     reason: str = ""
+    """Why, for people."""
     by: str = ""
+    """Who said so."""
     failure: Failure | None = None
+    """Why, if it is a failure."""
 
 
 class RunReopened(Event):
@@ -88,7 +100,9 @@ class RunReopened(Event):
 
     type = "run_reopened"
     step: str
+    """The step that had failed."""
     by: str = ""
+    """Who said so."""
 
 
 class RunEnded(Event):
@@ -96,9 +110,11 @@ class RunEnded(Event):
 
     type = "run_ended"
     status: str
+    """`succeeded`, `failed`, `cancelled` or `rolled_back`."""
     output: Value | None = None
     """None: it follows from the outputs of the steps."""
     failure: Failure | None = None
+    """Why it failed."""
     cause: str = ""
     """The step whose failure this is."""
 
@@ -125,8 +141,11 @@ class StepPassed(AboutStep):
 
     type = "step_passed"
     exit: str = "skipped"
+    """`skipped`, `exhausted`, or `failure` if it could not even be looked at."""
     to: str = "next"
+    """Where that leads."""
     failure: Failure | None = None
+    """Why it failed."""
 
 
 class LocksTaken(AboutVisit):
@@ -140,11 +159,15 @@ class StepStopping(AboutVisit):
 
     type = "step_stopping"
     exit: str = "cancelled"
+    """What it will end with."""
     to: str = ""
     """Where it will lead, if that is not for its exit to say."""
     output: Value | None = None
+    """What it will give, if that is known already."""
     failure: Failure | None = None
+    """Why, if it is a failure."""
     cause: str = ""
+    """The step inside whose failure this is."""
     undo: tuple[str, ...] = ()
     """Parts whose finished effects are to be undone before it is over."""
 
@@ -154,11 +177,13 @@ class StepEnded(AboutVisit):
 
     type = "step_ended"
     exit: str = "success"
+    """The word it ended with."""
     to: str = "next"
     """Where that leads: `next`, `done`, `fail`, `recover`, or the id of a step."""
     output: Value | None = None
     """None: that of its attempt, or what follows from its steps."""
     failure: Failure | None = None
+    """Why it failed."""
     cause: str = ""
     """The step inside whose failure this is."""
     partial: bool = False
@@ -172,9 +197,11 @@ class StepsGrown(AboutVisit):
 
     type = "steps_grown"
     items: int | None = None
+    """How many items the list of a map has."""
     digest: str = ""
     """SHA-256 of the list of items, by which a replay sees that it is the same one."""
     add: tuple[dict[str, Any], ...] = ()
+    """Steps, as in a plan; the n-th that a group ever got has the id `s<n>`."""
     tags: dict[str, Any] = Field(default_factory=dict)
     """What a strategy noted about a step, by its id."""
     memo: Any = None
@@ -190,6 +217,7 @@ class AboutAttempt(AboutVisit):
     """A fact about one try at a visit."""
 
     attempt: int = 1
+    """Tries at a visit are numbered from one."""
     deed: Deed = "do"
     """Whether the step is done, or undone."""
 
@@ -201,6 +229,7 @@ class AttemptStarted(AboutAttempt):
     call: str
     """SHA-256 of the call in RFC 8785 form, without the values of secrets."""
     due: int | None = None
+    """When it has taken too long, on the clock of the run."""
 
 
 class AttemptProgressed(AboutAttempt):
@@ -208,7 +237,9 @@ class AttemptProgressed(AboutAttempt):
 
     type = "attempt_progressed"
     fraction: float
+    """From 0 to 1."""
     message: str = ""
+    """A line about it."""
 
 
 class AttemptStopping(AboutAttempt):
@@ -222,8 +253,11 @@ class AttemptEnded(AboutAttempt):
 
     type = "attempt_ended"
     exit: str = "success"
+    """`success`, `failure`, or a word that the step declared."""
     output: Value = Value()
+    """What it gave."""
     failure: Failure | None = None
+    """Why it failed."""
 
 
 class AttemptLost(AboutAttempt):
@@ -237,6 +271,7 @@ class RetryPlanned(AboutAttempt):
 
     type = "retry_planned"
     due: int
+    """When it may begin, on the clock of the run."""
 
 
 class EffectKept(AboutVisit):
@@ -244,6 +279,7 @@ class EffectKept(AboutVisit):
 
     type = "effect_kept"
     failure: Failure
+    """Why."""
 
 
 # ------------------------------------------------------------------------------- people and the outside
@@ -254,13 +290,17 @@ class QuestionAsked(AboutVisit):
 
     type = "question_asked"
     question: str
+    """Its id."""
     answer: str
     """What kind of answer: `approval`, `choice`, `text`, `form`."""
     about: str = "plan"
     """`plan`: the plan asks; `doubt`: nobody knows whether an attempt had its effect."""
     text: str
+    """What is asked."""
     choices: tuple[str, ...] = ()
+    """What can be answered to a choice."""
     form: dict[str, Any] | None = None
+    """JSON Schema of the answer to a form."""
     people: tuple[str, ...] = ()
     """Who may answer; empty: anybody."""
 
@@ -270,8 +310,11 @@ class QuestionAnswered(Event):
 
     type = "question_answered"
     question: str
+    """Its id."""
     value: Value
+    """The answer."""
     by: str = ""
+    """Who answered."""
     reason: str = ""
     """Why, in the words of whoever answered."""
 
@@ -281,6 +324,7 @@ class QuestionClosed(Event):
 
     type = "question_closed"
     question: str
+    """Its id."""
 
 
 class SignalReceived(Event):
@@ -288,8 +332,11 @@ class SignalReceived(Event):
 
     type = "signal_received"
     name: str
+    """What kind of thing."""
     value: Value = Value()
+    """What there is to say about it."""
     by: str = ""
+    """Who said so."""
 
 
 class SignalTaken(AboutVisit):
@@ -297,6 +344,7 @@ class SignalTaken(AboutVisit):
 
     type = "signal_taken"
     name: str
+    """The name of the signal."""
 
 
 EVENTS: Final[dict[str, type[Event]]] = {
