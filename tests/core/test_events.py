@@ -45,7 +45,7 @@ def _field(kind, name, field):
 
 
 @pytest.mark.parametrize("kind", e.EVENTS.values(), ids=lambda kind: kind.type)
-@settings(max_examples=60, deadline=None, database=None, derandomize=True)
+@settings(max_examples=30, deadline=None, database=None, derandomize=True)
 @given(data=st.data())
 def test_every_event_comes_back_as_it_was(kind, data):
     event = data.draw(event_of(kind))

@@ -7,7 +7,7 @@ import math
 import pytest
 import rfc8785
 
-from perdure.core.values import MOST_INLINE, NULL, Value, digest_of, keep, to_json
+from perdure.core.values import MOST_INLINE, NULL, Value, digest_of, keep, to_json, well_formed
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,7 @@ def test_digests_are_those_of_rfc_8785(value):
 )
 def test_digests_of_odd_values_differ_too(one, other):
     assert digest_of(one) == digest_of(one) != digest_of(other)
+
+
+def test_a_text_is_well_formed_when_its_odd_halves_are_written_out():
+    assert [well_formed(text) for text in ("plain", "é😀", "half \ud800")] == ["plain", "é😀", "half \\ud800"]

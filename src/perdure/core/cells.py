@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from perdure.core.calls import Call, Failure
 from perdure.core.events import AttemptEnded, StepStopping
 from perdure.core.outline import Outline
-from perdure.core.values import Value
+from perdure.core.values import Read, Value
 from perdure.plan.index import Node
 from perdure.plan.model.steps import (
     AgentStep,
@@ -291,9 +291,10 @@ class Effect:
 
     cell: Cell
     visit: int
-    call: Mapping[str, Any]
-    """The call that takes it back."""
+    undo: Mapping[str, Any]
+    """The call that takes it back, or where to find it."""
     number: int
+    read: Read
     attempts: int = 0
     flying: bool = False
     stopping: bool = False
@@ -307,6 +308,11 @@ class Effect:
     """Whether nothing more is tried."""
     failure: Failure | None = None
     """Why it could not be taken back."""
+
+    @property
+    def call(self) -> Mapping[str, Any]:
+        """The call that takes it back."""
+        return self.read(self.undo["sha256"]) if "sha256" in self.undo else self.undo
 
 
 # ------------------------------------------------------------------------------- kinds

@@ -99,9 +99,10 @@ def _undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> di
         output = cell.body.outcome.output
     given = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     try:
-        return as_data(filled_call(turn.state, cell.scope, step.undo, output=given, exit=exit_))
+        kept = turn.keep(as_data(filled_call(turn.state, cell.scope, step.undo, output=given, exit=exit_)))
     except ExpressionError as error:
         return {"error": error.message}
+    return {"sha256": kept.sha256} if kept.sha256 else kept.data
 
 
 def _was_done(cell: Cell, exit_: str) -> bool:

@@ -189,7 +189,7 @@ class StepEnded(AboutVisit):
     partial: bool = False
     """It failed, and the plan goes on without it."""
     undo: dict[str, Any] | None = None
-    """The call that takes its effect back."""
+    """The call that takes its effect back: written out, or as `sha256` of its bytes if it is large."""
 
 
 class StepsGrown(AboutVisit):

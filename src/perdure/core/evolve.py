@@ -191,7 +191,7 @@ def _step_ended(state: State, event: e.StepEnded) -> None:
     state.steps_over += 1
     _let_go(state, cell)
     if event.undo is not None:
-        state.effects[cell.key, cell.visit] = Effect(cell, cell.visit, event.undo, state.next_number())
+        state.effects[cell.key, cell.visit] = Effect(cell, cell.visit, event.undo, state.next_number(), state.read)
     _end(cell, Result(event.exit, event.to, cell.body, output, event.failure, event.cause, event.partial))
 
 

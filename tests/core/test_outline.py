@@ -1,0 +1,27 @@
+"""What is asked at every turn is worked out once for each plan."""
+
+import hashlib
+
+from perdure.core.outline import Outline
+from perdure.plan import Plan
+
+PLAN = Plan.model_validate(
+    {"mode": "graph", "steps": [{"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y", "needs": ["a"]}]}
+)
+
+
+def test_a_plan_is_named_by_its_bytes():
+    outline = Outline(PLAN)
+    assert outline.digest == hashlib.sha256(outline.data).hexdigest()
+
+
+def test_what_was_worked_out_is_kept():
+    outline = Outline(PLAN)
+    root = outline.index.root
+    assert outline.wiring(root) is outline.wiring(root)
+    assert (outline.wiring(root).needs, outline.wiring(root).dependents, outline.wiring(root).free) == (
+        [0, 1],
+        [[1], []],
+        [(0, 0)],
+    )
+    assert outline.target(root.children[0], "success") == outline.target(root.children[0], "success") == "next"
