@@ -87,7 +87,12 @@ def _spawn(settings: Settings, order: Mapping[str, Any]) -> tuple[str, int]:
         os.close(tell)
     with os.fdopen(hear, "rb") as told:
         _hand_over(process, {**order, "db": str(settings.db), "network": settings.network_disk})
-        return _heard(told.readline(), settings), process.pid
+        line = told.readline()
+    try:
+        return _heard(line, settings), process.pid
+    except NotDetached:
+        process.wait()  # it has said all it had to say, and leaves
+        raise
 
 
 def _started(settings: Settings, tell: int) -> "subprocess.Popen[bytes]":
@@ -110,8 +115,8 @@ def _hand_over(process: "subprocess.Popen[bytes]", order: Mapping[str, Any]) -> 
 
 
 def _heard(line: bytes, settings: Settings) -> str:
-    hint = f"its log says why: {log_of(settings)}"
     if not line:
+        hint = f"its log says why: {log_of(settings)}"
         raise NotDetached("the process in the background ended before the run had begun", hint)
     told = json.loads(line)
     if "error" in told:
