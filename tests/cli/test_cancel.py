@@ -46,7 +46,7 @@ def test_one_step_of_a_run_of_another_process(place):
 def test_what_cannot_be_cancelled(place):
     place.run(TEXT)
     assert "PRD3002" in place.do("cancel", "@last", code=1).stderr
-    assert "PRD2002" in place.do("cancel", "r_0", code=3).stderr
+    assert "PRD2002" in place.do("cancel", "r_zzz", code=3).stderr
     assert "for a whole run" in place.do("cancel", "@last", "say", "-m", "why", code=2).stderr
     place.run(ASK, code=4)
     assert "PRD3006" in place.do("cancel", "@last", "nowhere", code=3).stderr

@@ -29,5 +29,5 @@ def test_a_run_that_nobody_drives(place):
 def test_a_run_that_is_over_or_not_there(place):
     place.run(TEXT)
     assert "PRD3002" in place.do("pause", "@last", code=1).stderr
-    assert "PRD2002" in place.do("pause", "r_0", code=3).stderr
+    assert "PRD2002" in place.do("pause", "r_zzz", code=3).stderr
     assert "interrupt" not in place.perdure("--help").stdout

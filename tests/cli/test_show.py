@@ -50,5 +50,5 @@ def test_a_large_group_is_shown_in_part_unless_all_is_asked_for(place):
 def test_what_is_not_there(place):
     assert place.do("show", "@last", code=3).stdout == ""
     place.run(FAIL, code=1)
-    assert "PRD2002" in place.do("show", "r_0", code=3).stderr
+    assert "PRD2002" in place.do("show", "r_zzz", code=3).stderr
     place.do("describe", "@last")

@@ -40,5 +40,5 @@ def test_a_signal_that_comes_early_is_kept(place):
 def test_refused(place):
     place.run(TEXT)
     assert "PRD3002" in place.do("signal", "@last", "paid", code=1).stderr
-    place.do("signal", "r_0", "paid", code=3)
+    place.do("signal", "r_zzz", "paid", code=3)
     place.do("signal", "@last", code=2)

@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 import click
@@ -14,7 +15,9 @@ from perdure.core.turn import status_of
 from perdure.plan.visible import number_of, visible
 
 _FEW: Final = 5
-"""So many steps or questions are told one by one."""
+"""So many steps are told one by one."""
+_MANY: Final = 10
+"""So many questions are shown with the commands that answer them."""
 
 
 def command(verb: str, run: str, *words: str) -> str:
@@ -38,8 +41,10 @@ def _flags() -> str:
 
 def waits(state: State) -> Iterator[str]:
     """What a run waits for, and how to give it that: a line each, those of one thing below each other."""
-    for question in state.questions.values():
+    for question in islice(state.questions.values(), _MANY):
         yield from asked(state.run, question)
+    if len(state.questions) > _MANY:
+        yield f"and {len(state.questions) - _MANY:,} more questions: {command('show', state.run, '--json')}"
     for name, cells in state.waiting.items():
         if cells:
             yield f"{visible(', '.join(list(cells)[:_FEW]))} waits for the signal {visible(name)}"

@@ -166,7 +166,7 @@ def _counts(body: Body, total: int) -> str:
     words = (
         f"{made - live:,} of {total:,} over",
         f"{bad:,} failed" if bad else "",
-        f"{live:,} at work" if live else "",
+        f"{live:,} under way" if live else "",
     )
     return ", ".join(filter(None, words))
 
