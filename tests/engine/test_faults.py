@@ -15,9 +15,11 @@ from simulated_disk import Disk as FailingDisk
 from perdure import Engine, Plan, tool
 from perdure.control import ask, socket_of
 from perdure.core.calls import Failure, Outcome
-from perdure.core.growth import Finish, Move
+from perdure.core.turn import turn
 from perdure.journal import MemoryJournal, SqliteJournal
 from perdure.ports import Closed, Corrupt, DiskFull, Locked, Malformed, ReadOnlyDisk, Suspect
+from perdure.runtime import runner
+from perdure.runtime.clock import SystemClock
 from perdure.runtime.room import Limits
 from perdure.testing.clock import FakeClock, run
 from perdure.testing.crashes import Disk, Fault, crashing
@@ -47,6 +49,10 @@ def takes(seconds, answer=None):
     return later
 
 
+def opened(journal, **settings):
+    return Engine.open(journal=journal, **{"clock": FakeClock(), **settings})
+
+
 class Plot:
     """Fails every turn while there is an error."""
 
@@ -69,13 +75,21 @@ async def test_a_full_disk_pauses_a_run_and_keeps_what_came_meanwhile():
     def full_once(number, turn):
         return Fault("fail", DiskFull("no room")) if number == 3 else plot(number, turn)
 
-    plan = Plan.model_validate({"steps": [{"id": "g", "parallel": [{"id": "a", "agent": "x"}, {"id": "w", "wait": "2s"}]}, {"id": "b", "agent": "x"}]})
-    async with Engine.open(journal=Disk(disk, full_once), performer=script) as engine:
+    plan = Plan.model_validate(
+        {
+            "steps": [
+                {"id": "g", "parallel": [{"id": "a", "agent": "x"}, {"id": "w", "wait": "2s"}]},
+                {"id": "b", "agent": "x"},
+            ]
+        }
+    )
+    async with opened(Disk(disk, full_once), performer=script) as engine:
         handle = await engine.start(plan)
         result = await handle.rested()
         assert result.status == "paused"
-        assert (await disk.read(handle.id))[-3].type == "run_paused"
-        assert b"PRD2201: no room" in next(each.body for each in await disk.read(handle.id) if each.type == "run_paused")
+        assert b"PRD2201: no room" in next(
+            each.body for each in await disk.read(handle.id) if each.type == "run_paused"
+        )
         await handle.resume()
         result = await handle.result()
     assert (result.status, result.output, len(script.made)) == ("succeeded", "end", 2)
@@ -87,7 +101,7 @@ async def test_a_full_disk_pauses_a_run_and_keeps_what_came_meanwhile():
 async def test_a_disk_that_stays_full_holds_a_run_until_there_is_room():
     disk, plot = MemoryJournal(), Plot()
     script = Scripted({"a": takes(10, LONG), "b": "end"})
-    async with Engine.open(journal=Disk(disk, plot), performer=script) as engine:
+    async with opened(Disk(disk, plot), performer=script) as engine:
         handle = await engine.start(TWO)
         plot.error = DiskFull("no room")
         with pytest.raises(DiskFull):
@@ -108,7 +122,7 @@ async def test_a_disk_that_stays_full_holds_a_run_until_there_is_room():
 @virtual
 async def test_a_run_that_cannot_be_begun_is_unheard_of():
     disk, plot = MemoryJournal(), Plot()
-    async with Engine.open(journal=Disk(disk, plot), performer=Scripted(default=1), limits=Limits(total=1)) as engine:
+    async with opened(Disk(disk, plot), performer=Scripted(default=1), limits=Limits(total=1)) as engine:
         plot.error = DiskFull("no room")
         with pytest.raises(DiskFull):
             await engine.start(TWO)
@@ -125,7 +139,7 @@ async def test_what_one_run_cannot_write_does_not_touch_another():
         return Fault("fail", Malformed("no")) if turn.run == bad and turn.first_seq > 1 else None
 
     bad = ""
-    async with Engine.open(journal=Disk(disk, refuse), performer=Scripted(default=takes(1, 1))) as engine:
+    async with opened(Disk(disk, refuse), performer=Scripted(default=takes(1, 1))) as engine:
         first, second = await engine.start(TWO), await engine.start(TWO)
         bad = first.id
         with pytest.raises(Malformed):
@@ -141,7 +155,7 @@ def test_a_disk_in_doubt_stops_the_engine_and_all_is_there_afterwards(what):
     @virtual
     async def work():
         disk, plot, script = MemoryJournal(), Plot(what), Scripted({"a": takes(5, 1), "b": 2})
-        async with Engine.open(journal=Disk(disk, plot), performer=script) as engine:
+        async with opened(Disk(disk, plot), performer=script) as engine:
             handles = [await engine.start(TWO) for _ in range(3)]
             plot.error = Suspect("the disk failed")
             for handle in handles:
@@ -151,7 +165,7 @@ def test_a_disk_in_doubt_stops_the_engine_and_all_is_there_afterwards(what):
                 with pytest.raises(Suspect):
                     await send()
             assert engine.host.runners == {}
-        async with Engine.open(journal=Disk(disk), performer=script, resume=True) as engine:
+        async with opened(Disk(disk), performer=script, resume=True) as engine:
             for handle in handles:
                 assert (await engine.run(handle.id).result()).output == 2
                 await assert_replays(disk, handle.id)
@@ -200,7 +214,9 @@ async def test_a_damaged_run_is_refused_by_its_entry_and_others_go_on(tmp_path):
         await asyncio.sleep(0.05)
     made = len(script.made)
     rows = sqlite3.connect(path)
-    rows.execute("UPDATE entries SET body = replace(body, 'call', 'cell') WHERE run = (SELECT id FROM runs WHERE name = ?) AND seq = 3" if _has_names(rows) else "UPDATE events SET body = 'x'", (handles[1].id,))
+    where = "run = (SELECT number FROM runs WHERE id = ?) AND seq = 3"
+    body = rows.execute(f"SELECT body FROM entries WHERE {where}", (handles[1].id,)).fetchone()[0]  # noqa: S608  our own words
+    rows.execute(f"UPDATE entries SET body = ? WHERE {where}", (body.replace(b"call", b"cell"), handles[1].id))  # noqa: S608
     rows.commit()
     rows.close()
     async with Engine.open(path, performer=script) as engine:
@@ -214,23 +230,22 @@ async def test_a_damaged_run_is_refused_by_its_entry_and_others_go_on(tmp_path):
         assert handles[1].id not in touched, "no effect of a run that cannot be believed"
 
 
-def _has_names(rows):
-    return True
-
-
 @virtual
 async def test_a_plan_that_no_longer_decodes_stops_its_run_alone():
     disk, script = MemoryJournal(), Scripted({"a": takes(5, 1), "b": 2})
-    async with crashing(disk, performer=script) as engine:
-        first, second = await engine.start(TWO), await engine.start(Plan.model_validate({"steps": [{"id": "a", "agent": "x"}]}))
+    async with crashing(disk, clock=FakeClock(), performer=script) as engine:
+        first, second = (
+            await engine.start(TWO),
+            await engine.start(Plan.model_validate({"steps": [{"id": "a", "agent": "x"}]})),
+        )
         await asyncio.sleep(1)
     disk._artifacts[TWO.hash.rpartition(":")[2]] = b'{"steps": [{"id": "a", "agant": "x"}]}'
-    async with Engine.open(journal=Disk(disk), performer=script, resume=True) as engine:
+    async with opened(Disk(disk), performer=script, resume=True) as engine:
         assert (await engine.run(second.id).result()).ok
-        with pytest.raises(Corrupt, match="cannot be put together"):
+        with pytest.raises(Corrupt, match="cannot be read any more"):
             await engine.run(first.id).result()
     disk._artifacts[TWO.hash.rpartition(":")[2]] = TWO.canonical_json()
-    async with Engine.open(journal=Disk(disk), performer=script, resume=True) as engine:
+    async with opened(Disk(disk), performer=script, resume=True) as engine:
         assert (await engine.run(first.id).result()).ok
 
 
@@ -242,7 +257,14 @@ def test_a_clock_that_was_set_while_nobody_looked_moves_no_deadline_backward(by)
     @virtual
     async def work():
         disk, clock = MemoryJournal(), FakeClock()
-        plan = Plan.model_validate({"steps": [{"id": "w", "wait": "100s"}, {"id": "a", "agent": "x", "timeout": "50s", "on": {"failure": "next"}}]})
+        plan = Plan.model_validate(
+            {
+                "steps": [
+                    {"id": "w", "wait": "100s"},
+                    {"id": "a", "agent": "x", "timeout": "50s", "on": {"failure": "next"}},
+                ]
+            }
+        )
         script = Scripted({"a": takes(10_000)})
         loop = asyncio.get_running_loop()
         async with crashing(disk, clock=clock, performer=script) as engine:
@@ -250,7 +272,7 @@ def test_a_clock_that_was_set_while_nobody_looked_moves_no_deadline_backward(by)
             handle = await engine.start(plan)
             await asyncio.sleep(10)
         clock.set_by(by)
-        async with Engine.open(journal=Disk(disk), clock=clock, performer=script, resume=True) as engine:
+        async with opened(Disk(disk), clock=clock, performer=script, resume=True) as engine:
             result = await engine.run(handle.id).result()
         early = max(by, 0) + 10 * (by < 0)  # time that nobody saw pass counts as passed only if a clock shows it
         assert 150 - early - 1 <= loop.time() - began <= 160 + 1
@@ -261,22 +283,11 @@ def test_a_clock_that_was_set_while_nobody_looked_moves_no_deadline_backward(by)
     work()
 
 
-@pytest.mark.parametrize("by", [-86_400, -1])
-def test_a_clock_that_is_set_back_while_runs_go_on_changes_nothing(by):
-    @virtual
-    async def work():
-        disk, clock, loop = MemoryJournal(), FakeClock(), asyncio.get_running_loop()
-        plan = Plan.model_validate({"steps": [{"id": "w", "wait": "100s"}, {"id": "a", "agent": "x", "timeout": "50s", "on": {"failure": "next"}}]})
-        async with Engine.open(journal=Disk(disk), clock=clock, performer=Scripted({"a": takes(10_000)})) as engine:
-            began, handle = loop.time(), await engine.start(plan)
-            for _ in range(3):
-                await asyncio.sleep(30)
-                clock.set_by(by)
-            await handle.result()
-        assert abs(loop.time() - began - 150) <= 1
-        await assert_replays(disk, handle.id)
-
-    work()
+def test_the_clock_of_a_process_does_not_follow_when_people_set_theirs(monkeypatch):
+    clock = SystemClock()
+    before = clock.now()
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    assert before <= clock.now() < before + 60_000
 
 
 # ------------------------------------------------------------------------------- two processes
@@ -304,7 +315,7 @@ async def test_a_second_process_is_told_who_has_the_file_and_speaks_through_the_
 @virtual
 async def test_an_engine_that_is_closed_waits_a_little_and_loses_nothing():
     disk, script = MemoryJournal(), Scripted({"a": [takes(3, 1)], "b": [takes(60, 2), 2]})
-    async with Engine.open(journal=Disk(disk), performer=script, patience=5) as engine:
+    async with opened(Disk(disk), performer=script, patience=5) as engine:
         handle = await engine.start(TWO)
         waiting = asyncio.create_task(handle.result())
         await asyncio.sleep(1)
@@ -312,15 +323,17 @@ async def test_an_engine_that_is_closed_waits_a_little_and_loses_nothing():
         await waiting
     with pytest.raises(Closed):
         await engine.start(TWO)
-    assert [each.type for each in await disk.read(handle.id)][-2:] == ["step_ended", "step_entered"], "a came to its end"
-    async with Engine.open(journal=Disk(disk), performer=script, resume=True) as engine:
+    assert [each.type for each in await disk.read(handle.id)][-2:] == ["step_ended", "step_entered"], (
+        "a came to its end"
+    )
+    async with opened(Disk(disk), performer=script, resume=True) as engine:
         handle = engine.run(handle.id)
         await asyncio.sleep(1)
         waiting = asyncio.create_task(handle.rested())
         await asyncio.sleep(1)
     with suppress(Closed):
         await waiting
-    async with Engine.open(journal=Disk(disk), performer=script, resume=True) as engine:
+    async with opened(Disk(disk), performer=script, resume=True) as engine:
         result = await engine.run(handle.id).result()
     assert (result.output, [each.step for each in script.made]) == (2, ["a", "b", "b"])
     assert len({each.key for each in script.made}) == 2
@@ -374,8 +387,15 @@ def test_whatever_a_performer_does_is_a_failure_of_its_step(answer, kind):
     @virtual
     async def work():
         disk = MemoryJournal()
-        plan = Plan.model_validate({"steps": [{"id": "a", "agent": "x", "retry": {"attempts": 2}, "on": {"failure": "next"}}, {"id": "b", "agent": "x"}]})
-        async with Engine.open(journal=Disk(disk), performer=Scripted({"a": answer, "b": 2})) as engine:
+        plan = Plan.model_validate(
+            {
+                "steps": [
+                    {"id": "a", "agent": "x", "retry": {"attempts": 2}, "on": {"failure": "next"}},
+                    {"id": "b", "agent": "x"},
+                ]
+            }
+        )
+        async with opened(Disk(disk), performer=Scripted({"a": answer, "b": 2})) as engine:
             handle = await engine.start(plan)
             result = await handle.result()
             assert (result.status, result.output) == ("succeeded", 2)
@@ -387,15 +407,33 @@ def test_whatever_a_performer_does_is_a_failure_of_its_step(answer, kind):
 
 @pytest.mark.parametrize(
     "value",
-    ["\ud800", {"\udfff": "\ud83d\ude00"}, "x" * 5_000_000, deep(100), deep(900), (1, (2, 3)), {1: 2, None: 3, True: 4}, 10**400, 1e308, -0.0, [[]], ""],
+    [
+        "\ud800",
+        {"\udfff": "\ud83d\ude00"},
+        "x" * 5_000_000,
+        deep(100),
+        deep(900),
+        (1, (2, 3)),
+        {1: 2, None: 3, True: 4},
+        10**400,
+        1e308,
+        -0.0,
+        [[]],
+        "",
+    ],
     ids=["half", "halves", "huge", "deep", "deeper", "tuple", "keys", "integer", "float", "zero", "empty", "nothing"],
 )
 def test_odd_values_are_the_same_live_and_after_a_crash(value):
     @virtual
     async def work():
         disk, script = MemoryJournal(), Scripted({"a": Outcome(value), "b": takes(5, 1)})
-        plan = Plan.model_validate({"steps": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x", "with": {"given": "${steps.a.output}"}}], "output": "${steps.a.output}"})
-        async with crashing(disk, performer=script) as engine:
+        plan = Plan.model_validate(
+            {
+                "steps": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x", "with": {"given": "${steps.a.output}"}}],
+                "output": "${steps.a.output}",
+            }
+        )
+        async with crashing(disk, clock=FakeClock(), performer=script) as engine:
             handle = await engine.start(plan)
             await asyncio.sleep(1)
             live = await engine.result(handle.id)
@@ -403,7 +441,7 @@ def test_odd_values_are_the_same_live_and_after_a_crash(value):
                 assert live.failure.kind == "invalid"
                 return
             given = live.steps["a"].output
-        async with Engine.open(journal=Disk(disk), performer=script, resume=True) as engine:
+        async with opened(Disk(disk), performer=script, resume=True) as engine:
             result = await engine.run(handle.id).result()
         assert result.status == "succeeded", result.failure
         assert (type(result.output), result.output) == (type(given), given)
@@ -424,9 +462,11 @@ async def test_a_performer_that_does_not_listen_is_given_up():
         return "too late"
 
     disk = MemoryJournal()
-    plan = Plan.model_validate({"steps": [{"id": "a", "agent": "x", "timeout": "1s", "on": {"failure": "next"}}, {"id": "b", "agent": "x"}]})
+    plan = Plan.model_validate(
+        {"steps": [{"id": "a", "agent": "x", "timeout": "1s", "on": {"failure": "next"}}, {"id": "b", "agent": "x"}]}
+    )
     script = Scripted({"a": deaf, "b": 2})
-    async with Engine.open(journal=Disk(disk), performer=script, limits=Limits(grace=2)) as engine:
+    async with opened(Disk(disk), performer=script, limits=Limits(grace=2)) as engine:
         began = asyncio.get_running_loop().time()
         result = await (await engine.start(plan)).result()
         assert asyncio.get_running_loop().time() - began == pytest.approx(3, abs=0.1)
@@ -436,8 +476,10 @@ async def test_a_performer_that_does_not_listen_is_given_up():
 
 @virtual
 async def test_one_that_is_stopped_before_it_began_is_over_at_once():
-    plan = Plan.model_validate({"steps": [{"id": "g", "join": "any", "parallel": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x"}]}]})
-    async with Engine.open(journal=Disk(MemoryJournal()), performer=Scripted(default=1)) as engine:
+    plan = Plan.model_validate(
+        {"steps": [{"id": "g", "join": "any", "parallel": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x"}]}]}
+    )
+    async with opened(Disk(MemoryJournal()), performer=Scripted(default=1)) as engine:
         began = asyncio.get_running_loop().time()
         assert (await (await engine.start(plan)).result()).ok
         assert asyncio.get_running_loop().time() - began < 1
@@ -452,7 +494,7 @@ async def test_reports_of_progress_never_spoil_a_journal():
         return 1
 
     disk = MemoryJournal()
-    async with Engine.open(journal=Disk(disk), performer=Scripted({"a": odd, "b": 2})) as engine:
+    async with opened(Disk(disk), performer=Scripted({"a": odd, "b": 2})) as engine:
         handle = await engine.start(TWO)
         assert (await handle.result()).ok
     await assert_replays(disk, handle.id)
@@ -470,31 +512,41 @@ async def test_a_secret_that_is_not_there_fails_its_step_and_nothing_hangs():
 
 
 @virtual
-async def test_a_strategy_that_raises_stops_its_run_until_it_is_mended():
-    broken = True
-
+async def test_a_strategy_that_raises_fails_its_agent_and_not_the_engine():
     def strategy(view):
-        if view.first:
-            return Move([{"model": "weak", "prompt": "think"}])
-        if broken:
-            raise RuntimeError("a bug")
-        return Finish("success", [each.output for each in view.fresh])
+        raise RuntimeError("a bug")
 
-    disk, script = MemoryJournal(), Scripted({"weak": takes(1, "thought"), "b": 2})
-    async with Engine.open(journal=Disk(disk), performer=script, strategies={"agent:x": strategy}) as engine:
-        plan = Plan.model_validate({"steps": [{"id": "a", "agent": "x"}]})
-        other = Plan.model_validate({"steps": [{"id": "b", "model": "b", "prompt": "p"}]})
-        handle, fine = await engine.start(plan), await engine.start(other)
-        with pytest.raises(RuntimeError, match="a bug"):
-            await handle.result()
-        assert (await fine.result()).ok
-        with pytest.raises(RuntimeError, match="a bug"):
-            await handle.resume()
-        broken = False
+    plan = Plan.model_validate({"steps": [{"id": "a", "agent": "x"}]})
+    async with opened(Disk(MemoryJournal()), strategies={"agent:x": strategy}) as engine:
+        result = await (await engine.start(plan)).result()
+    assert (result.status, result.cause) == ("failed", "a")
+    assert "a bug" in result.failure.message
+
+
+@virtual
+async def test_a_decision_that_cannot_be_made_stops_its_run_until_it_is_mended():
+    """Whatever the bug is, what attempts gave is held on to, and others go on."""
+    disk, script = MemoryJournal(), Scripted({"a": takes(1, LONG), "b": 2})
+    async with opened(Disk(disk), performer=script) as engine:
+        handle, fine = await engine.start(TWO), await engine.start(TWO)
+
+        def broken(state, message, moment):
+            if state.run == handle.id:
+                raise RuntimeError("a bug")
+            return turn(state, message, moment)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(runner, "turn", broken)
+            with pytest.raises(RuntimeError, match="a bug"):
+                await handle.result()
+            assert (await fine.result()).ok
+            with pytest.raises(RuntimeError, match="a bug"):
+                await handle.resume()
         await handle.resume()
         result = await handle.result()
-    assert (result.status, result.output) == ("succeeded", ["thought"])
-    assert len(script.made) == 2, "what was thought is not thought again"
+    assert (result.status, result.output, len(script.made)) == ("succeeded", 2, 4)
+    assert result.steps["a"].output == LONG
+    await assert_replays(disk, handle.id)
 
 
 @tool(name="faults.leave", repeat="safe")

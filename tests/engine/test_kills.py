@@ -48,7 +48,9 @@ class Scene:
     def live(self, seconds=None):
         """A process that is killed after a while; or, without a limit, goes on to the end of all runs."""
         until_over = seconds is None
-        process = self.processes.Process(target=engine_victim.work, args=(self.path, self.world, self.plan, until_over), daemon=True)
+        process = self.processes.Process(
+            target=engine_victim.work, args=(self.path, self.world, self.plan, until_over), daemon=True
+        )
         process.start()
         if until_over:
             process.join(120)
@@ -63,7 +65,9 @@ class Scene:
         """Hold what is in the file against what is in the world."""
         done = effects(self.world)
         fresh, self.read = done[self.read :], len(done)
-        self.pace = max(1.0, self.pace * 0.95) if fresh else self.pace * 1.2  # a busy machine takes longer to do anything
+        self.pace = (
+            max(1.0, self.pace * 0.95) if fresh else self.pace * 1.2
+        )  # a busy machine takes longer to do anything
         known, over, statuses = self.journal()
         for kind, run, step, visit, attempt, _ in fresh:
             assert (run, step, visit) not in self.over, f"{step} of {run} was over and ran again"

@@ -383,8 +383,9 @@ class History:
         async with self.engine(disk) as engine:
             for number in range(len(self.plans)):
                 await self.begin(engine, number)
-            for run in self.runs:
-                await self.see_through(engine, run)
+            await asyncio.gather(
+                *(self.see_through(engine, run) for run in self.runs)
+            )  # one may wait for another's lock
 
     async def see_through(self, engine, run):
         for _ in range(MOST_NUDGES):
@@ -428,7 +429,11 @@ class History:
             types = Counter(each.type for each in await self.disk.read(run, limit=1_000_000))
             exits = {key: cell.result.exit for key, cell in state.cells.items() if cell.result and key}
             races = b'"for":40' in self.plans[self.runs.index(run)].canonical_json()
-            if races or types["step_stopping"] or set(exits.values()) & {"failure", "exhausted", "expired", "cancelled"}:
+            if (
+                races
+                or types["step_stopping"]
+                or set(exits.values()) & {"failure", "exhausted", "expired", "cancelled"}
+            ):
                 found.append(None)  # what is stopped, and how far it came, is a matter of timing
             else:
                 found.append((state.ended.status, exits, _outputs(state)))

@@ -23,7 +23,7 @@ from perdure.errors import PerdureError
 from perdure.journal import open_journal
 from perdure.plan import Plan, PlanError
 from perdure.plan.checks import check
-from perdure.ports import Artifact, Clock, Journal, Performer
+from perdure.ports import Artifact, Clock, Corrupt, Journal, Performer
 from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
@@ -166,14 +166,15 @@ class Engine:
         if run in self.host.runners:
             return
         for entry in await self.journal.read(run, 0, 1):
-            started = e.decode(entry.type, entry.body)
-            if isinstance(started, e.RunStarted):
-                self.prepare(self.host.rules.outline(started.plan).plan)
+            with suppress(ValueError):  # it is damaged: loading it says where
+                started = e.decode(entry.type, entry.body)
+                if isinstance(started, e.RunStarted):
+                    self.prepare(self.host.rules.outline(started.plan).plan)
 
     async def _is_known(self, run: str) -> bool:
         try:
             await self._check_known(run)
-        except PlanError as error:
+        except (PlanError, Corrupt) as error:
             _log.warning("%s is left as it is, because it cannot be carried out here: %s", run, error)
             return False
         return True

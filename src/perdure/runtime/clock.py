@@ -3,8 +3,6 @@
 import asyncio
 import time
 
-from perdure.ports import Clock
-
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # goes on while the machine sleeps, where there is one
 
 
@@ -21,23 +19,3 @@ class SystemClock:
     async def sleep(self, seconds: float) -> None:
         """Wait."""
         await asyncio.sleep(seconds)
-
-
-class SteadyClock:
-    """Another clock, except that it never goes back: what was set back is added from then on."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._last = clock.now()
-        self._lost = 0
-
-    def now(self) -> int:
-        """Milliseconds since 1970."""
-        now = self._clock.now()
-        self._lost += max(0, self._last - now)
-        self._last = now
-        return now + self._lost
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await self._clock.sleep(seconds)

@@ -32,7 +32,6 @@ from perdure.ports import (
     Run,
     UnknownRun,
 )
-from perdure.runtime.clock import SteadyClock
 from perdure.runtime.room import Limits, Room
 from perdure.runtime.runner import Runner
 from perdure.runtime.shelf import Shelf
@@ -63,7 +62,7 @@ class Host:
     ) -> None:
         self.journal = journal
         self.performer = performer
-        self.clock = SteadyClock(clock)
+        self.clock = clock
         self.grace = limits.grace
         self.secrets = knowledge.secrets
         self.shelf = Shelf(journal.fetch)
@@ -95,7 +94,10 @@ class Host:
         return not self.at_work and len(self.stirring) <= 1
 
     def _outline(self, digest: str) -> Outline:
-        return Outline(Plan.model_validate_json(self.journal.fetch(digest)))
+        try:
+            return Outline(Plan.model_validate_json(self.journal.fetch(digest)))
+        except ValueError as error:
+            raise Corrupt(f"the plan {digest} cannot be read any more: {error}", "run `perdure doctor`") from error
 
     # ------------------------------------------------------------ runs
 

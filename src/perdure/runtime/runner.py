@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
-from perdure.core.calls import Call, Outcome
+from perdure.core.calls import Outcome
 from perdure.core.lines import called_by
 from perdure.core.seeing import as_data, call_of
 from perdure.core.state import State
@@ -38,7 +38,7 @@ from perdure.ports import (
     UnknownArtifact,
 )
 from perdure.runtime.keys import key_of
-from perdure.runtime.stage import Stage, presentable
+from perdure.runtime.stage import NOT_BEGUN, Stage, presentable
 from perdure.runtime.summing import counters_of
 
 if TYPE_CHECKING:
@@ -305,6 +305,8 @@ class Runner:
         if self.stuck is not None:
             self.host.room.want(self.run, ())
             self.host.stopped(self, self.stuck)
+            if any(future is not None for _, future in self._inbox):  # somebody spoke meanwhile
+                self._wake()
             return
         if state.paused_at is None and state.ended is None:
             told = f"{error.code}: {error.message}" if isinstance(error, PerdureError) else str(error)
@@ -317,20 +319,24 @@ class Runner:
         for command in commands:
             if isinstance(command, StartAttempt):
                 self._begin(command)
-            else:
-                self.stage.stop(command.step, command.visit, command.attempt, self._why(command.step))
+            elif not self.stage.stop(command.step, command.visit, command.attempt, self._why(command.step)):
+                self._tell_unbegun(command, NOT_BEGUN)  # intended and stopped in one commit
 
     def _begin(self, command: StartAttempt) -> None:
         if self.host.failure is not None:
             return  # closed while the intent was written: it is in doubt, as if the process had died here
-        self.host.at_work += 1
         try:
             attempt = self._attempt(command)
         except Exception as error:  # noqa: BLE001  a secret that is not there, a value that cannot be read: it never began
-            bare = Attempt(self.run, command.step, command.visit, command.attempt, "", Call("tool", "", {}))
-            self._told(bare, Outcome.failed("invalid", f"it could not begin: {error}"), command.deed == "undo")
+            self._tell_unbegun(command, Outcome.failed("invalid", f"it could not begin: {error}"))
         else:
+            self.host.at_work += 1
             self.stage.start(attempt, undo=command.deed == "undo")
+
+    def _tell_unbegun(self, command: Command, outcome: Outcome) -> None:
+        """One that had ended already, and whose end waits to be heard, is not touched: only the first report counts."""
+        about = {"step": command.step, "visit": command.visit, "attempt": command.attempt, "deed": command.deed}
+        self.post(self._ended(outcome, about))
 
     def _why(self, step: str) -> str:
         return "timeout" if self.state.cells[step].work.stopping else "cancelled"

@@ -13,6 +13,8 @@ MOST_DETAIL: Final = 4096
 """The most letters that a failure may have."""
 LONGEST_WAIT: Final = 365 * 86_400.0
 """The most seconds that another side can ask us to stay away."""
+NOT_BEGUN: Final = Outcome.failed("unavailable", "it was stopped before it began")
+"""Of this one it is known that nothing was done."""
 Told = Callable[[Attempt, Outcome, bool], None]
 """Called with an attempt, what came of it, and whether it was to undo."""
 Name = tuple[str, int, int, bool]
@@ -60,16 +62,21 @@ class Stage:
             outcome = Outcome.failed("unknown", _said(error))
         self._tell(name, act, _checked(outcome))
 
-    def stop(self, step: str, visit: int, number: int, why: str) -> None:
-        """Ask an attempt to end; after a while, stop waiting for it. `why`: `timeout` or `cancelled`."""
+    def stop(self, step: str, visit: int, number: int, why: str) -> bool:
+        """Ask an attempt to end; after a while, stop waiting for it. `why`: `timeout` or `cancelled`.
+
+        Whether it is at work.
+        """
         name = (step, visit, number, False)
         act = self._acts.get(name)
-        if act is None or act.stopped or act.task is None:
-            return
-        act.stopped = why
-        act.task.cancel()
-        act.task.add_done_callback(lambda _: self._tell(name, act, _cut_short(why)))  # it may not have begun at all
-        asyncio.get_running_loop().call_later(self._grace, self._give_up, name, act)
+        if act is None or act.task is None:
+            return False
+        if not act.stopped:
+            act.stopped = why
+            act.task.cancel()
+            act.task.add_done_callback(lambda _: self._tell(name, act, NOT_BEGUN))  # else it has told what came of it
+            asyncio.get_running_loop().call_later(self._grace, self._give_up, name, act)
+        return True
 
     def _give_up(self, name: Name, act: _Act) -> None:
         self._tell(name, act, Outcome.failed(act.stopped, "it did not stop when it was asked to"))
