@@ -164,6 +164,12 @@ def test_a_run_that_waits_for_a_person_says_how_to_answer(place):
     assert place.shown(run)["status"] == "succeeded"
 
 
+def test_how_to_answer_is_said_beside_the_lines_of_json(place):
+    done = place.run(ASK, "--jsonl", code=4)
+    assert json.loads(done.stdout.splitlines()[-1])["type"] == "question_asked"
+    assert "perdure approve" in done.stderr
+
+
 def test_a_run_that_waits_for_a_signal(place):
     done = place.run("perdure: 1\nsteps: [{id: pay, wait: {signal: paid}}]", code=4)
     assert f"perdure signal {done.stderr.split()[1]} paid --db {place.db}" in done.stderr

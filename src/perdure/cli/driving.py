@@ -13,10 +13,12 @@ from typing import Any, ClassVar, Final, Protocol
 import click
 
 from perdure.cli.codes import INTERRUPTED, LATE
+from perdure.cli.documents import run_document
 from perdure.cli.following import Enough, follow, rests
 from perdure.cli.hints import resume_command, standing
 from perdure.cli.interrupts import Interrupts
 from perdure.cli.journals import opened
+from perdure.cli.printing import print_json
 from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
 from perdure.cli.reporting import report
 from perdure.cli.screens import Screen, screen_for
@@ -315,10 +317,12 @@ class _Following:
     # ------------------------------------------------------------ the end
 
     def _report(self, view: View, left: int | None) -> int:
-        manner, unfinished = self._manner, left is not None and view.state.ended is None
-        quiet = manner.jsonl or (unfinished and not manner.as_json)
-        code = report(view, manner.addresses, as_json=manner.as_json, quiet=quiet)
-        return left if left is not None and unfinished else code
+        manner = self._manner
+        if left is None or view.state.ended is not None:
+            return report(view, manner.addresses, as_json=manner.as_json, jsonl=manner.jsonl)
+        if manner.as_json:
+            print_json(run_document(view))
+        return left
 
     def _say_paused(self, view: View) -> None:
         command = resume_command(view.run, self._manner.addresses)

@@ -16,14 +16,14 @@ from perdure.plan.visible import visible
 _AGAIN: Final = frozenset({"failed", "cancelled"})
 
 
-def report(view: View, tools: tuple[str, ...] = (), *, as_json: bool = False, quiet: bool = False) -> int:
-    """Say what became of a run, its output on standard output; the exit code."""
+def report(view: View, tools: tuple[str, ...] = (), *, as_json: bool = False, jsonl: bool = False) -> int:
+    """Say what became of a run, its output on standard output unless that is taken; the exit code."""
     result = view.result
     if as_json:
         print_json(run_document(view))
-    elif not quiet:
+    else:
         _say(view, tools)
-        if view.state.ended is not None:
+        if not jsonl:
             print_output(result.output)
     return code_of(result.status, result.failure.kind if result.failure else "")
 

@@ -41,4 +41,4 @@ async def _watch(settings: Settings, name: str, *, as_json: bool, jsonl: bool) -
             await follow(journal, view, screen, never)
         finally:
             screen.close(view)
-        return report(view, as_json=as_json, quiet=jsonl)
+        return report(view, as_json=as_json, jsonl=jsonl)
