@@ -8,7 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from perdure import Context, Engine, Plan, ToolFailure, tool
+from perdure.core.events import EVENTS
 from perdure.errors import PerdureError
+from perdure.testing.replays import folded
 
 EFFECTS = "PERDURE_TEST_EFFECTS"
 """The variable that says where effects are written."""
@@ -108,14 +110,15 @@ ISOLATED = Plan.model_validate(
 PLANS = {"mixed": MIXED, "isolated": ISOLATED}
 
 
-def work(path, world, plan, until_over):
+def work(path, world, plan, until_over, ready):
     """Go on with what is there, and begin new runs; until killed, or until all is over."""
     os.environ[EFFECTS] = str(world)  # isolated tools find it there too
-    asyncio.run(_work(Path(path), PLANS[plan], until_over))
+    asyncio.run(_work(Path(path), PLANS[plan], until_over, ready))
 
 
-async def _work(path, plan, until_over):
+async def _work(path, plan, until_over, ready):
     async with Engine.open(path, tools=TOOLS, resume=True) as engine:
+        ready.send("open")
         going = [run.id for run in await engine.host.under_way()]
         tasks = [asyncio.create_task(_see_through(engine, run)) for run in going]
         if until_over:
@@ -150,6 +153,28 @@ def _truth(run, question):
     return "not_happened"
 
 
+def warm_up():
+    """Carry out a plan once, so that whoever is forked from here has built everything already."""
+
+    async def once():
+        async with Engine.open(tools=TOOLS) as engine:
+            for plan in PLANS.values():
+                engine.prepare(plan)
+            handle = await engine.start(Plan.model_validate({"steps": [a_step("s", "safe_async")]}))
+            await handle.result()
+            await folded(engine.journal, handle.id)
+            for event in EVENTS.values():
+                with suppress(ValueError):
+                    event.model_validate_json(b"{}")
+
+    os.environ[EFFECTS] = os.devnull
+    asyncio.run(once())
+
+
 def effects(path):
     """All that was done to the world, in order."""
     return [json.loads(line) for line in Path(path).read_bytes().splitlines()] if Path(path).exists() else []
+
+
+if os.environ.get("PERDURE_TEST_WARM"):
+    warm_up()

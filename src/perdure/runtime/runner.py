@@ -286,6 +286,7 @@ class Runner:
             for _, future in self._inbox:
                 _refuse(future, error)
             self._inbox = deque(sent for sent in self._inbox if isinstance(sent[0], REPORTS))
+            self.host.room.want(self.run, ())  # else it would be woken by what it gave back itself, again and again
         self._reloading = True
         self.host.reload(self, error)
 
@@ -303,7 +304,6 @@ class Runner:
         self.state, self.head, self._shown, self._reloading = state, head, (), False
         self.count_anew()
         if self.stuck is not None:
-            self.host.room.want(self.run, ())
             self.host.stopped(self, self.stuck)
             if any(future is not None for _, future in self._inbox):  # somebody spoke meanwhile
                 self._wake()
