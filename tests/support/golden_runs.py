@@ -1,0 +1,223 @@
+"""Makes the golden journals: exported runs that every later release must read, and fold to the same state.
+
+They are made once and then kept. To add one, write it below and run `python tests/support/golden_runs.py`; those that are
+there already are not touched.
+"""
+
+import asyncio
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import perdure.engine.engine as front
+from perdure import Context, Engine, Plan, tool
+from perdure.core.calls import Failure, Outcome
+from perdure.core.growth import Finish, Move
+from perdure.engine import Result
+from perdure.journal import MemoryJournal
+from perdure.testing.clock import FakeClock, run
+from perdure.testing.crashes import Disk, crashing
+from perdure.testing.replays import digest_of_state, folded
+from perdure.testing.scripted import Scripted
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def takes(seconds, answer=None):
+    async def later(attempt):
+        attempt.report(0.5, "half-way")
+        await asyncio.sleep(seconds)
+        return answer
+
+    return later
+
+
+@tool(name="golden.pay", repeat="never")
+async def pay(context: Context) -> str:
+    """Pay, which takes a while."""
+    await asyncio.sleep(100)
+    return context.key
+
+
+@tool(name="golden.keep", repeat="keyed")
+async def keep(context: Context) -> str:
+    """Keep something, which takes a while."""
+    await asyncio.sleep(50)
+    return "kept"
+
+
+def opened(disk, **settings):
+    return Engine.open(journal=Disk(disk), clock=FakeClock(), tools=[pay, keep], **settings)
+
+
+async def order(disk):
+    """Steps in every order: one after another, by needs, for each item, in a plan within, over and over, under a lock."""
+    script = Scripted(
+        {
+            "fetch": [Failure("transient", "busy", 2.0, {"code": 503}), {"items": [1, 2, 3], "text": "é" * 2_000}],
+            "judge": [Outcome(exit="again"), Outcome("fine")],
+            "item": lambda attempt: attempt.call.arguments["with"]["of"] * 2,
+        },
+        default="done",
+    )
+    plan = {
+        "goal": "Try every order",
+        "inputs": {"name": {"type": "string", "default": "world"}},
+        "steps": [
+            {"id": "fetch", "agent": "x", "retry": {"attempts": 3, "wait": "1s"}, "with": {"for": "${inputs.name}"}},
+            {"id": "each", "map": "${steps.fetch.output.items}", "limit": 2, "steps": [{"id": "item", "agent": "x", "with": {"of": "${item}"}}]},
+            {"id": "never", "agent": "x", "when": "1 > 2"},
+            {
+                "id": "graph",
+                "mode": "graph",
+                "locks": ["door"],
+                "steps": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x", "needs": ["a"]}, {"id": "c", "agent": "x", "locks": ["window"]}],
+            },
+            {"id": "inner", "plan": {"steps": [{"id": "deep", "model": "weak", "prompt": "Think"}]}},
+            {"id": "work", "agent": "x", "max_visits": 3},
+            {"id": "judge", "agent": "x", "verdicts": ["again"], "on": {"again": "work"}},
+            {"id": "choose", "decide": "size(steps.each.output) > 2 ? 'many' : 'few'", "choices": ["many", "few"], "on": {"many": "next", "few": "fail"}},
+        ],
+        "output": {"each": "${steps.each.output}", "visits": "${steps.work.visits}"},
+    }
+    async with opened(disk, performer=script) as engine:
+        await (await engine.start(Plan.model_validate(plan), seed=1)).result()
+
+
+async def people(disk):
+    """Questions, signals, pauses and the clock."""
+    plan = {
+        "steps": [
+            {"id": "approve", "ask": "Shall we?"},
+            {"id": "which", "ask": "Which?", "choices": ["left", "right"], "deadline": "1h", "default": "left", "on": {"left": "next", "right": "next"}},
+            {"id": "bell", "wait": {"signal": "bell"}},
+            {"id": "sleep", "wait": "2h"},
+            {"id": "late", "wait": {"signal": "horn", "for": "10s"}},
+        ]
+    }
+    async with opened(disk) as engine:
+        handle = await engine.start(Plan.model_validate(plan), seed=2)
+        await handle.answer("q_approve_1", "approved", by="anna")
+        await handle.pause("lunch", by="anna")
+        await asyncio.sleep(60)
+        await handle.resume(by="anna")
+        await handle.signal("bell", {"rings": 3}, by="tower")
+        await handle.result()
+
+
+async def crashes(disk):
+    """Processes die: what is harmless is done again, and a person is asked about the rest."""
+    plan = Plan.model_validate(
+        {"steps": [{"id": "g", "parallel": [{"id": "model", "agent": "x"}, {"id": "keep", "tool": "golden.keep"}, {"id": "pay", "tool": "golden.pay"}]}]}
+    )
+    script, clock = Scripted({"model": takes(10, "thought")}), FakeClock()
+    async with crashing(disk, clock=clock, tools=[pay, keep], performer=script) as engine:
+        handle = await engine.start(plan, seed=3)
+        await asyncio.sleep(5)
+    async with Engine.open(journal=Disk(disk), clock=clock, tools=[pay, keep], performer=script, resume=True) as engine:
+        handle = engine.run(handle.id)
+        await asyncio.sleep(60)
+        await handle.answer("q_pay_1_doubt1", {"choice": "happened", "output": "paid"}, by="anna")
+        await handle.result()
+
+
+async def undone(disk):
+    """Losers are taken back, one effect stays, and a rollback goes back to a checkpoint."""
+    script = Scripted(
+        {
+            "slow": takes(100),
+            "first": takes(1, "won"),
+            "stays!": Failure("logic", "it is set in stone"),
+            "quick": "quick",
+        },
+        default=1,
+    )
+    undo = {"undo": {"agent": "x", "task": "take it back"}}
+    plan = {
+        "steps": [
+            {
+                "id": "race",
+                "join": "any",
+                "parallel": [{"id": "first", "agent": "x"}, {"id": "other", "steps": [{"id": "quick", "agent": "x", **undo}, {"id": "slow", "agent": "x"}]}],
+            },
+            {"id": "mark", "checkpoint": True},
+            {"id": "goes", "agent": "x", **undo},
+            {"id": "stays", "agent": "x", "retry": {"attempts": 2}, **undo},
+            {"id": "back", "rollback": "mark", "on": {"failure": "next"}},
+        ]
+    }
+    async with opened(disk, performer=script) as engine:
+        await (await engine.start(Plan.model_validate(plan), seed=4)).result()
+
+
+async def stopped(disk):
+    """One attempt takes too long, and then somebody has had enough: an open question is closed."""
+    plan = {
+        "steps": [
+            {"id": "late", "agent": "x", "timeout": "5s", "on": {"failure": "next"}},
+            {"id": "g", "parallel": [{"id": "long", "agent": "x"}, {"id": "q", "ask": "Is it enough?"}]},
+        ]
+    }
+    async with opened(disk, performer=Scripted(default=takes(1_000))) as engine:
+        handle = await engine.start(Plan.model_validate(plan), seed=5)
+        await asyncio.sleep(20)
+        await handle.cancel(reason="enough", by="anna")
+        await handle.result()
+
+
+async def tried_again(disk):
+    """A run fails, and goes on with a new visit of the step that had failed."""
+    script = Scripted({"a": 1, "b": [Failure("denied", "no key"), 2]})
+    async with opened(disk, performer=script) as engine:
+        handle = await engine.start(Plan.model_validate({"steps": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x"}]}), seed=6)
+        await handle.result()
+        await engine.retry(handle.id, by="anna")
+        await handle.result()
+
+
+async def grown(disk):
+    """An agent whose steps a strategy grows."""
+
+    def strategy(view):
+        if view.first:
+            return Move([{"model": "weak", "prompt": "one"}, {"model": "weak", "prompt": "two", "needs": ["s1"]}], memo=1)
+        if view.live:
+            return None
+        return Finish("success", {"thoughts": view.born})
+
+    async with opened(disk, performer=Scripted(default="thought"), strategies={"agent:x": strategy}) as engine:
+        await (await engine.start(Plan.model_validate({"steps": [{"id": "a", "agent": "x", "task": "Think"}]}), seed=7)).result()
+
+
+RUNS = [order, people, crashes, undone, stopped, tried_again, grown]
+
+
+def expected_of(state):
+    """What a golden journal must always fold to."""
+    result = Result(state)
+    exits = {key: [cell.exit, cell.visits] for key, cell in result.steps.items()}
+    return {"status": result.status, "output": result.output, "exits": exits, "digest": digest_of_state(state)}
+
+
+async def _make(recipe):
+    disk, name = MemoryJournal(), f"r_golden_{recipe.__name__}"
+    front.new_id = lambda *_: name
+    await recipe(disk)
+    lines = [line async for line in disk.export(name)]
+    return b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines), expected_of(await folded(disk, name))
+
+
+def main():
+    """Write those that are missing."""
+    GOLDEN.mkdir(exist_ok=True)
+    for recipe in RUNS:
+        path = GOLDEN / f"{recipe.__name__}.jsonl"
+        if not path.exists():
+            lines, expected = run(_make(recipe))
+            path.write_bytes(lines)
+            path.with_suffix(".json").write_text(json.dumps(expected, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        main()
