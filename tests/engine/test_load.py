@@ -38,9 +38,9 @@ class Crowd:
     def longest_wait(self):
         """The most attempts of others between two of the same run, once it has begun."""
         last, longest = {}, 0
-        for place, run in enumerate(self.order):
-            longest = max(longest, place - last.get(run, place))
-            last[run] = place
+        for place, name in enumerate(self.order):
+            longest = max(longest, place - last.get(name, place))
+            last[name] = place
         return longest
 
 
@@ -89,7 +89,14 @@ async def test_a_thousand_runs_at_once_come_to_their_end(tmp_path, crowd):
 @pytest.mark.parametrize("limits", [Limits(run=3, total=7), Limits(run=1, total=2), Limits(run=50, total=1)])
 def test_limits_hold_and_everybody_is_served(limits, crowd):
     async def work():
-        wide = {"steps": [{"id": "g", "parallel": [{"id": f"p{n}", "tool": f"load.{('plain', 'scarce')[n % 2]}"} for n in range(20)]}]}
+        wide = {
+            "steps": [
+                {
+                    "id": "g",
+                    "parallel": [{"id": f"p{n}", "tool": f"load.{('plain', 'scarce')[n % 2]}"} for n in range(20)],
+                }
+            ]
+        }
         async with Engine.open(tools=[plain, scarce], limits=limits) as engine:
             plans = [Plan.model_validate(wide) if n % 2 else serial() for n in range(40)]
             handles = [await engine.start(plan) for plan in plans]
@@ -188,8 +195,12 @@ class Runs:
 @pytest.mark.parametrize("seed", range(60))
 def test_a_room_serves_everybody_and_leaves_nothing_idle(seed):
     draw = random.Random(seed)
-    limits = Limits(run=draw.choice((1, 3, 100)), total=draw.choice((1, 2, 5, 20)), tools={"scarce": draw.choice((1, 2))})
-    wants = {f"r{n}": draw.choices(("a", "b", "scarce"), k=draw.randrange(1, 30)) for n in range(draw.choice((2, 5, 30)))}
+    limits = Limits(
+        run=draw.choice((1, 3, 100)), total=draw.choice((1, 2, 5, 20)), tools={"scarce": draw.choice((1, 2))}
+    )
+    wants = {
+        f"r{n}": draw.choices(("a", "b", "scarce"), k=draw.randrange(1, 30)) for n in range(draw.choice((2, 5, 30)))
+    }
     runs = Runs(limits, wants, draw)
     for name in wants:
         runs.look(name)

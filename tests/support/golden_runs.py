@@ -65,18 +65,32 @@ async def order(disk):
         "inputs": {"name": {"type": "string", "default": "world"}},
         "steps": [
             {"id": "fetch", "agent": "x", "retry": {"attempts": 3, "wait": "1s"}, "with": {"for": "${inputs.name}"}},
-            {"id": "each", "map": "${steps.fetch.output.items}", "limit": 2, "steps": [{"id": "item", "agent": "x", "with": {"of": "${item}"}}]},
+            {
+                "id": "each",
+                "map": "${steps.fetch.output.items}",
+                "limit": 2,
+                "steps": [{"id": "item", "agent": "x", "with": {"of": "${item}"}}],
+            },
             {"id": "never", "agent": "x", "when": "1 > 2"},
             {
                 "id": "graph",
                 "mode": "graph",
                 "locks": ["door"],
-                "steps": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x", "needs": ["a"]}, {"id": "c", "agent": "x", "locks": ["window"]}],
+                "steps": [
+                    {"id": "a", "agent": "x"},
+                    {"id": "b", "agent": "x", "needs": ["a"]},
+                    {"id": "c", "agent": "x", "locks": ["window"]},
+                ],
             },
             {"id": "inner", "plan": {"steps": [{"id": "deep", "model": "weak", "prompt": "Think"}]}},
             {"id": "work", "agent": "x", "max_visits": 3},
             {"id": "judge", "agent": "x", "verdicts": ["again"], "on": {"again": "work"}},
-            {"id": "choose", "decide": "size(steps.each.output) > 2 ? 'many' : 'few'", "choices": ["many", "few"], "on": {"many": "next", "few": "fail"}},
+            {
+                "id": "choose",
+                "decide": "size(steps.each.output) > 2 ? 'many' : 'few'",
+                "choices": ["many", "few"],
+                "on": {"many": "next", "few": "fail"},
+            },
         ],
         "output": {"each": "${steps.each.output}", "visits": "${steps.work.visits}"},
     }
@@ -89,7 +103,14 @@ async def people(disk):
     plan = {
         "steps": [
             {"id": "approve", "ask": "Shall we?"},
-            {"id": "which", "ask": "Which?", "choices": ["left", "right"], "deadline": "1h", "default": "left", "on": {"left": "next", "right": "next"}},
+            {
+                "id": "which",
+                "ask": "Which?",
+                "choices": ["left", "right"],
+                "deadline": "1h",
+                "default": "left",
+                "on": {"left": "next", "right": "next"},
+            },
             {"id": "bell", "wait": {"signal": "bell"}},
             {"id": "sleep", "wait": "2h"},
             {"id": "late", "wait": {"signal": "horn", "for": "10s"}},
@@ -108,7 +129,18 @@ async def people(disk):
 async def crashes(disk):
     """Processes die: what is harmless is done again, and a person is asked about the rest."""
     plan = Plan.model_validate(
-        {"steps": [{"id": "g", "parallel": [{"id": "model", "agent": "x"}, {"id": "keep", "tool": "golden.keep"}, {"id": "pay", "tool": "golden.pay"}]}]}
+        {
+            "steps": [
+                {
+                    "id": "g",
+                    "parallel": [
+                        {"id": "model", "agent": "x"},
+                        {"id": "keep", "tool": "golden.keep"},
+                        {"id": "pay", "tool": "golden.pay"},
+                    ],
+                }
+            ]
+        }
     )
     script, clock = Scripted({"model": takes(10, "thought")}), FakeClock()
     async with crashing(disk, clock=clock, tools=[pay, keep], performer=script) as engine:
@@ -138,7 +170,10 @@ async def undone(disk):
             {
                 "id": "race",
                 "join": "any",
-                "parallel": [{"id": "first", "agent": "x"}, {"id": "other", "steps": [{"id": "quick", "agent": "x", **undo}, {"id": "slow", "agent": "x"}]}],
+                "parallel": [
+                    {"id": "first", "agent": "x"},
+                    {"id": "other", "steps": [{"id": "quick", "agent": "x", **undo}, {"id": "slow", "agent": "x"}]},
+                ],
             },
             {"id": "mark", "checkpoint": True},
             {"id": "goes", "agent": "x", **undo},
@@ -169,7 +204,9 @@ async def tried_again(disk):
     """A run fails, and goes on with a new visit of the step that had failed."""
     script = Scripted({"a": 1, "b": [Failure("denied", "no key"), 2]})
     async with opened(disk, performer=script) as engine:
-        handle = await engine.start(Plan.model_validate({"steps": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x"}]}), seed=6)
+        handle = await engine.start(
+            Plan.model_validate({"steps": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x"}]}), seed=6
+        )
         await handle.result()
         await engine.retry(handle.id, by="anna")
         await handle.result()
@@ -180,13 +217,17 @@ async def grown(disk):
 
     def strategy(view):
         if view.first:
-            return Move([{"model": "weak", "prompt": "one"}, {"model": "weak", "prompt": "two", "needs": ["s1"]}], memo=1)
+            return Move(
+                [{"model": "weak", "prompt": "one"}, {"model": "weak", "prompt": "two", "needs": ["s1"]}], memo=1
+            )
         if view.live:
             return None
         return Finish("success", {"thoughts": view.born})
 
     async with opened(disk, performer=Scripted(default="thought"), strategies={"agent:x": strategy}) as engine:
-        await (await engine.start(Plan.model_validate({"steps": [{"id": "a", "agent": "x", "task": "Think"}]}), seed=7)).result()
+        await (
+            await engine.start(Plan.model_validate({"steps": [{"id": "a", "agent": "x", "task": "Think"}]}), seed=7)
+        ).result()
 
 
 RUNS = [order, people, crashes, undone, stopped, tried_again, grown]
@@ -204,7 +245,9 @@ async def _make(recipe):
     front.new_id = lambda *_: name
     await recipe(disk)
     lines = [line async for line in disk.export(name)]
-    return b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines), expected_of(await folded(disk, name))
+    return b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines), expected_of(
+        await folded(disk, name)
+    )
 
 
 def main():

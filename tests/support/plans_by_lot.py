@@ -82,10 +82,7 @@ class Lot:
             step["priority"] = self.draw.randrange(3)
 
     def group(self, depth, lock, before):
-        if self.chance(0.5):
-            inner = {"steps": self.serial(depth - 1, lock)}
-        else:
-            inner = self.graph(depth, lock)
+        inner = {"steps": self.serial(depth - 1, lock)} if self.chance(0.5) else self.graph(depth, lock)
         group = {"id": self.id("g"), **inner}
         if not lock and self.chance(0.1):
             name = self.draw.choice("AB")

@@ -98,7 +98,7 @@ class World:
         value = {"of": step, "visit": visit}
         return {**value, "long": "x" * 2000} if size < 0.1 else value
 
-    async def perform(
+    async def perform(  # noqa: PLR0913, PLR0917  where an attempt stands, and what it holds
         self, kind, run, step, visit, attempt, key, *, lock="", holder="", limited=True, deed="do", hangs=False
     ):
         """One try, as the world sees it."""
@@ -163,7 +163,7 @@ WORLD: World
 
 
 def _tool(kind, repeat, limit=None):
-    async def act(
+    async def act(  # noqa: PLR0913, PLR0917  where an attempt stands, and what it holds
         context: Context, n: int = 0, lock: str = "", holder: str = "", item: object = None, seen: object = None
     ) -> object:
         """Do something that leaves a trace."""
@@ -335,7 +335,7 @@ class History:
         )[0]
         with suppress(PerdureError):
             await self.say(engine, run, what, by)
-            if what != "answer" and what != "cancel step":
+            if what not in {"answer", "cancel step"}:
                 self.heard.append((run, by))
         if what == "pause":
             await asyncio.sleep(self.draw.choice((0, 1, 20)))
