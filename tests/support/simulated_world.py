@@ -210,7 +210,7 @@ class History:
         total = draw.choice((1, 2, 4, 256))
         self.limits = Limits(run=draw.choice((1, 2, 64)), total=total, grace=2.0)
         WORLD = self.world = World(seed, random.Random(seed + 1), self.limits)
-        self.plans = [drawn(random.Random(draw.randrange(2000))) for _ in range(draw.choice((1, 1, 2, 3)))]
+        self.plans = [drawn(draw.randrange(2000)) for _ in range(draw.choice((1, 1, 2, 3)))]
         self.lives = 0 if peaceful else draw.choice(LIVES)
         self.shaky = draw.choice((0.0, 0.02, 0.1, 0.3))
         self.slow = draw.choice((0.0, 0.0, 0.02, 0.3))
