@@ -43,11 +43,14 @@ class Engine:
         self.journal = journal
         self.host = host
         self._tools = tools
-        self._named = [Artifact(each.digest, each.data) for each in map(Outline, plans.values())]
+        named = {each.digest: each for each in map(Outline, plans.values())}
+        host.outlines.update(named)
+        self._named = [Artifact(digest, each.data) for digest, each in named.items()]
         self.idle = False
         """Whether it takes messages but begins nothing."""
         self._checks_names = True
-        self._outlines: dict[str, Outline] = {}
+        self._checked: set[str] = set()
+        host.can = self._can
 
     @classmethod
     @asynccontextmanager
@@ -114,19 +117,19 @@ class Engine:
         given = accepted(plan, inputs or {})
         chance = int.from_bytes(run.encode()) % 2**32 if seed is None else seed
         started, artifacts = first_fact(outline, given, at, seed=chance, session=session, parent=parent)
-        await self.host.start(run, started, [*artifacts, *self._named], outline)
+        await self.host.start(run, started, [*artifacts, *self._named])
         return RunHandle(self, run)
 
     def prepare(self, plan: Plan) -> Outline:
         """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here."""
-        found = self._outlines.get(plan.hash)
-        if found is None:
+        if plan.hash not in self._checked:
             toolbox = toolbox_of(self._tools.values()) if self._checks_names else None
             problems = [each for each in check(plan, toolbox) if each.severity == "error"]
             if problems:
                 raise PlanError(problems)
-            found = self._outlines[plan.hash] = Outline(plan)
-        return found
+            self._checked.add(plan.hash)
+        outline = Outline(plan)
+        return self.host.outlines.setdefault(outline.digest, outline)
 
     def run(self, run: str) -> RunHandle:
         """A run by its id."""
@@ -161,9 +164,18 @@ class Engine:
         await runner.send(e.RunReopened(step=step, by=well_formed(by)))
         return [run]
 
+    def _can(self, outline: Outline) -> bool:
+        try:
+            self.prepare(outline.plan)
+        except PlanError as error:
+            _log.warning("a plan cannot be carried out here: %s", error)
+            return False
+        return True
+
     async def _check_known(self, run: str) -> None:
         """`PlanError` if a run that is not here yet cannot be carried out here: better not begun than failed."""
-        if run in self.host.runners:
+        here = self.host.runners.get(run)
+        if here is not None and not here.is_foreign:
             return
         for entry in await self.journal.read(run, 0, 1):
             with suppress(ValueError):  # it is damaged: loading it says where

@@ -22,8 +22,8 @@ class RunHandle:
         """Every fact of the run, those that are there and those that come, until it is over."""
         async for entry in follow(self._engine.journal, self.id, after):
             yield entry
-            if entry.type == "run_ended":
-                return
+            if entry.type == "run_ended" and entry.seq >= (await self._engine.journal.run(self.id)).head_seq:
+                return  # otherwise it was opened again
 
     async def result(self) -> Result:
         """What became of it, once it is over. A run that waits for a person is waited for."""

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Any, Final
 
@@ -67,6 +66,10 @@ class Host:
         self.secrets = knowledge.secrets
         self.shelf = Shelf(journal.fetch)
         self.room = Room(limits, self._wake)
+        self.outlines: dict[str, Outline] = {}
+        """Plans that were asked for, by digest; also those that no journal has yet."""
+        self.can: Callable[[Outline], bool] = lambda _: True
+        """Whether a plan can be carried out here."""
         self.runners: dict[str, Runner] = {}
         self.at_work = 0
         """Attempts that are under way."""
@@ -75,7 +78,7 @@ class Host:
         self.failure: BaseException | None = None
         """Why nothing goes on any more."""
         self.rules = Rules(
-            self.shelf.read, lru_cache(maxsize=256)(self._outline), knowledge.repeat, knowledge.seconds,
+            self.shelf.read, self._outline, knowledge.repeat, knowledge.seconds,
             knowledge.strategies, knowledge.plans,
         )  # fmt: skip
         self._tasks: set[asyncio.Task[None]] = set()
@@ -94,6 +97,12 @@ class Host:
         return not self.at_work and len(self.stirring) <= 1
 
     def _outline(self, digest: str) -> Outline:
+        found = self.outlines.get(digest)
+        if found is None:
+            found = self.outlines[digest] = self._read_plan(digest)
+        return found
+
+    def _read_plan(self, digest: str) -> Outline:
         try:
             return Outline(Plan.model_validate_json(self.journal.fetch(digest)))
         except ValueError as error:
@@ -101,18 +110,11 @@ class Host:
 
     # ------------------------------------------------------------ runs
 
-    async def start(self, run: str, started: e.RunStarted, artifacts: list[Artifact], plan: Outline) -> Runner:
+    async def start(self, run: str, started: e.RunStarted, artifacts: list[Artifact]) -> Runner:
         """Begin a run; it has begun when this returns."""
         if self.failure is not None:
             raise self.failure
-        rules = Rules(
-            self.rules.read, lambda digest: plan if digest == started.plan else self.rules.outline(digest),
-            self.rules.repeat, self.rules.seconds, self.rules.strategies, self.rules.plans,
-        )  # fmt: skip
-        for each in artifacts:
-            if each.digest == started.inputs.sha256 and each.data is not None:
-                self.shelf.put(each.digest, each.data)  # the first turn wants them, before they are in the journal
-        runner = self.runners[run] = Runner(self, State(run, rules), 0)
+        runner = self.runners[run] = Runner(self, State(run, self.rules), 0)
         await runner.begin(started, artifacts)
         return runner
 
@@ -140,6 +142,7 @@ class Host:
         runner = Runner(self, self.folded(found, entries), found.head_seq)
         if runner.state.ended is None:
             self.runners[run] = runner
+            runner.is_foreign = not self.can(runner.state.cells[""].scope.outline)
             runner.count_anew()
             runner.go_on()
         return runner

@@ -9,6 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,12 +67,13 @@ class Runner:
     def __init__(self, host: "Host", state: State, head: int) -> None:
         self.host = host
         self.state = state
+        self.is_foreign = False
+        """Whether its plan cannot be carried out here: then it takes messages, and begins nothing."""
         self.head = head
         """The number of the last fact that is durable, or about to be."""
         self.stage = Stage(host.performer, self._told, host.grace)
         self._offset = max(0, state.at - host.clock.now())  # a clock that was set back must not stop the run's timers
         self._inbox: deque[Sent] = deque()
-        self._artifacts: list[Artifact] = []
         self._committing: list[Sent] = []
         self._scheduled = False
         self._shown: tuple[Any, ...] = ()
@@ -112,7 +114,7 @@ class Runner:
 
     def begin(self, started: e.RunStarted, artifacts: Sequence[Artifact]) -> "asyncio.Future[None]":
         """The first message of a run, with the values it names."""
-        self._artifacts = list(artifacts)
+        self.state.kept.update((each.digest, each.data) for each in artifacts if each.data is not None)
         return self.send(started)
 
     def go_on(self) -> None:
@@ -176,7 +178,8 @@ class Runner:
     def _take(self, sent: Sent, at: int, events: list[e.Event]) -> None:
         message, future = sent
         try:
-            made = turn(self.state, message, self.host.room.moment(self.run, at))
+            moment = self.host.room.moment(self.run, at)
+            made = turn(self.state, message, replace(moment, slots=0) if self.is_foreign else moment)
         except Refused as refusal:
             _refuse(future, refusal)
             return
@@ -190,7 +193,7 @@ class Runner:
             if event.type in _BOUNDS and isinstance(event, e.AboutAttempt) and event.deed == "do":
                 count = room.take if event.type == e.AttemptStarted.type else room.give
                 count(run, called_by(state.cells[event.step]))
-        room.want(run, state.hungry if state.paused_at is None else ())
+        room.want(run, () if self.is_foreign or state.paused_at is not None else state.hungry)
         if state.locks or state.parked or not room.is_unlocked:
             room.hold(run, state.locks, state.parked)
 
@@ -208,7 +211,7 @@ class Runner:
     def _turn(self, events: list[e.Event], at: int) -> Turn:
         first = self.head + 1
         entries = [Entry(self.run, seq, each.type, at, e.encode(each)) for seq, each in enumerate(events, first)]
-        artifacts = [*self._artifacts, *(Artifact(digest, data) for digest, data in self.state.kept.items())]
+        artifacts = [Artifact(digest, data) for digest, data in self.state.kept.items()]
         asked = [each.question for each in events if isinstance(each, e.QuestionAsked)]
         answered = [each.question for each in events if isinstance(each, (e.QuestionAnswered, e.QuestionClosed))]
         return Turn(self.run, first, entries, artifacts, self._summary(), asked, answered)
@@ -234,7 +237,7 @@ class Runner:
         if error is not None or done.cancelled():
             self._not_kept(error or Closed("the journal was closed"), taken)
             return
-        self._artifacts, self._failed = [], 0
+        self._failed = 0
         for artifact in made.artifacts:
             if artifact.data is not None and self.state.kept.pop(artifact.digest, None) is not None:
                 self.host.shelf.put(artifact.digest, artifact.data)
