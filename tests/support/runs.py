@@ -144,12 +144,18 @@ class Place:
                 [sys.executable, "-m", "perdure", *map(str, words), "--db", str(self.db)],
                 stdout=stdout, stderr=stderr, stdin=subprocess.DEVNULL, cwd=self.path,
                 env=program.clean_environment(self.path, **env), start_new_session=True,
+                preexec_fn=_hear_ctrl_c,  # noqa: PLW1509  a test has no threads of its own
             )  # fmt: skip
         going = Going(process, out, err)
         try:
             yield going
         finally:
             going.kill()
+
+
+def _hear_ctrl_c():
+    """Tests that run in the background of a shell ignore it, and so would their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Going:

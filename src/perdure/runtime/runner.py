@@ -254,7 +254,7 @@ class Runner:
         wake_at = self.state.wake_at
         self.host.note_wake(self.run, None if wake_at is None else wake_at - self._offset)
         if self._inbox:
-            self._pump()
+            self._wake()  # and not at once: what one run gives up another takes, and they must not call each other
         else:
             self.host.stirring.discard(self.run)
             self.host.rests(self)
