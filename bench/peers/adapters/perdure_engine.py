@@ -5,22 +5,26 @@ import time
 
 from common import Bench, chunk4k, layered_dag, main, small
 
-from perdure.core.calls import Outcome
 from perdure.engine import Engine
 from perdure.plan import Plan
 from perdure.runtime.room import Limits
+from perdure.tools import tool
 
 
-class Steps:
-    """Performs every step of every workload."""
+def tools(bench: Bench):
+    """The steps of every workload. They may be repeated, as those of the other engines are."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    @tool(name="bench.step", repeat="safe")
+    async def small_step(i: int) -> dict:
+        bench.hit(i)
+        return small(i)
 
-    async def perform(self, attempt):
-        i = attempt.call.arguments["i"]
-        self._bench.hit(i)
-        return Outcome(chunk4k(i) if attempt.call.name == "bench.chunk" else small(i))
+    @tool(name="bench.chunk", repeat="safe")
+    async def large_step(i: int) -> dict:
+        bench.hit(i)
+        return chunk4k(i)
+
+    return [small_step, large_step]
 
 
 def step(i, tool="bench.step", **more):
@@ -29,7 +33,7 @@ def step(i, tool="bench.step", **more):
 
 def opened(b: Bench, resume=False):
     path = ":memory:" if b.args.workload == "w7" else b.data / "runs.db"
-    return Engine.open(path, performer=Steps(b), limits=Limits(10_000, 10_000), resume=resume)
+    return Engine.open(path, tools=tools(b), limits=Limits(10_000, 10_000), resume=resume)
 
 
 def forget_ballast(b: Bench) -> None:

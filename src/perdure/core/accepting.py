@@ -82,9 +82,9 @@ class TooManySignals(Refused):
 
 def accept(state: State, message: Message) -> None:
     """Raise `Refused` if the message cannot be a fact of this run now."""
-    if state.ended is not None and not isinstance(message, e.RunReopened):
+    if state.ended is not None and type(message) is not e.RunReopened:
         raise Over(f"the run {state.run} is over: {state.ended.status}")
-    if (state.started is None) is not isinstance(message, e.RunStarted):
+    if (state.started is None) is not (type(message) is e.RunStarted):
         raise Refused("the run has started already" if state.started else f"the run {state.run} has not started")
     match message:
         case e.AttemptEnded() | e.AttemptLost() | e.AttemptProgressed():

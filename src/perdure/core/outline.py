@@ -1,7 +1,7 @@
 """A plan made ready for running: what is asked at every turn, worked out once and shared by all runs of the plan."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from perdure.plan.expr import template, texts_in
 from perdure.plan.flow import needed_by, target_of
@@ -31,6 +31,14 @@ def priority_of(node: Node) -> int:
     return node.step.priority if isinstance(node.step, Working) else 0
 
 
+def _is_plain(value: Any) -> bool:
+    """Whether it is an object of plain values without `${`: most arguments are."""
+    if type(value) is not dict:
+        return False
+    inside = cast("dict[str, Any]", value).values()
+    return all(type(each) is int or (type(each) is str and "${" not in each) for each in inside)
+
+
 class Form:
     """A JSON value with `${…}` in it, and every value that it names."""
 
@@ -38,7 +46,7 @@ class Form:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        templates = [template(text) for _, text in texts_in(value)]
+        templates = [] if _is_plain(value) else [template(text) for _, text in texts_in(value)]
         self.is_literal = not templates
         self.references = tuple(
             reference for each in templates for expression, _ in each.expressions for reference in expression.references

@@ -14,7 +14,7 @@ Laws, which the tests hold this room to:
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, accept, reopened
@@ -69,13 +69,11 @@ def _hear(making: Deciding, message: Message) -> None:
 
 def _as_fact(state: State, message: e.Event) -> e.Event:
     """A message with all that it leaves to us to say."""
-    match message:
-        case e.StepStopping():
-            return _cancelling(state.cells[message.step], message)
-        case e.RunReopened():
-            return e.RunReopened(step=reopened(state, message), by=message.by)
-        case _:
-            return message
+    if type(message) is e.StepStopping:
+        return _cancelling(state.cells[message.step], message)
+    if type(message) is e.RunReopened:
+        return e.RunReopened(step=reopened(state, message), by=message.by)
+    return message
 
 
 def _cancelling(cell: Cell, message: e.StepStopping) -> e.StepStopping:
@@ -260,14 +258,15 @@ def _undo_command(effect: Effect) -> Command:
 
 def caused(state: State, events: Sequence[e.Event]) -> list[Command]:
     """The commands that some facts have changed: as `pending`, but by what happened and not by all there is."""
-    moved = [event for event in events if isinstance(event, _MOVING)]
+    moved = cast("list[e.AboutVisit]", [event for event in events if type(event) in _MOVING])
     steps = {event.step: None for event in moved if event.step in state.flying}
     undone = {(each.step, each.visit): None for each in moved if (each.step, each.visit) in state.undoing}
     undoing = [_undo_command(state.undoing[each]) for each in undone if state.undoing[each].flying]
     return [_command(state.flying[step]) for step in steps] + undoing
 
 
-_MOVING: Final = (e.AttemptStarted, e.AttemptStopping, e.StepStopping)
+_MOVING: Final = frozenset({e.AttemptStarted, e.AttemptStopping, e.StepStopping})
+"""Asked for by the very type, as elsewhere on the way of every turn: `isinstance` of a model is slow to say no."""
 
 
 def status_of(state: State) -> str:

@@ -212,8 +212,10 @@ class Runner:
         first = self.head + 1
         entries = [Entry(self.run, seq, each.type, at, e.encode(each)) for seq, each in enumerate(events, first)]
         artifacts = [Artifact(digest, data) for digest, data in self.state.kept.items()]
-        asked = [each.question for each in events if isinstance(each, e.QuestionAsked)]
-        answered = [each.question for each in events if isinstance(each, (e.QuestionAnswered, e.QuestionClosed))]
+        asked = [each.question for each in events if type(each) is e.QuestionAsked]
+        answered = [
+            each.question for each in events if type(each) is e.QuestionAnswered or type(each) is e.QuestionClosed
+        ]
         return Turn(self.run, first, entries, artifacts, self._summary(), asked, answered)
 
     def _summary(self) -> Summary | None:
