@@ -86,6 +86,15 @@ async def test_a_secret_reaches_its_tool_and_nothing_else(tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"s3cr3t-canary" in path.read_bytes()]
 
 
+@pytest.mark.parametrize("secrets", [{}, {"OTHER": "x"}])
+async def test_a_secret_that_is_not_there_fails_the_step_before_it_begins(secrets):
+    plan = a_plan({"id": "send", "tool": "flow.echo", "with": {"value": "${secrets.MAIL}"}})
+    async with Engine.open(secrets=secrets) as engine:
+        result = await (await engine.start(plan)).result()
+    assert (result.status, result.failure.kind) == ("failed", "invalid")
+    assert "secrets.MAIL" in result.failure.message
+
+
 async def test_a_question_is_answered_once_and_by_whom_it_is_for():
     plan = a_plan({"id": "ok", "ask": "Really?", "to": ["ann"]}, {"id": "end", "done": "${steps.ok.exit}"})
     async with Engine.open() as engine:

@@ -176,6 +176,13 @@ def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) 
     return filled_call(state, cell.scope, call_in(cell), secrets)
 
 
+def names_secrets(cell: Cell) -> bool:
+    """Whether the call of a step wants values that must not be written down."""
+    call = call_in(cell)
+    given = call.with_ if isinstance(call, (ToolCall, AgentCall)) else None
+    return any(reference.root == "secrets" for reference in cell.scope.outline.form(given).references)
+
+
 def filled_call(state: State, scope: Scope, call: Any, secrets: Mapping[str, Any] | None = None, **extra: Any) -> Call:
     """A call with its arguments put in."""
     if secrets is not None:

@@ -17,7 +17,7 @@ from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.calls import Outcome
 from perdure.core.lines import called_by
-from perdure.core.seeing import as_data, call_of
+from perdure.core.seeing import as_data, call_of, names_secrets
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
 from perdure.core.undoing import undo_call
@@ -355,7 +355,7 @@ class Runner:
             return Attempt(self.run, command.step, command.visit, command.attempt, key, call, deed="undo")
         masked = cell.work.call or call_of(state, cell)
         key = key_of(self.run, command.step, command.visit, cell.work.digest)
-        call = call_of(state, cell, self.host.secrets) if self.host.secrets else masked
+        call = call_of(state, cell, self.host.secrets) if names_secrets(cell) else masked
         until = cell.work.until
         seconds = None if until is None else max(0.0, (until - state.clock(self.now())) / 1000)
         return Attempt(
