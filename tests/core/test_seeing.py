@@ -3,7 +3,7 @@
 import pytest
 from driven import NO, driven, tool
 
-from perdure.core.seeing import call_of
+from perdure.core.seeing import call_of, names_secrets
 from perdure.testing.worlds import HANGS, World
 
 
@@ -84,6 +84,19 @@ def test_secrets_are_only_named():
     assert call_of(world.state, cell).arguments["key"] == {"secret": "KEY"}
     assert call_of(world.state, cell, {"KEY": "s3cret"}).arguments == {"key": "s3cret", "text": "Bearer s3cret", "n": 1}
     assert not any(b"s3cret" in body for _, body, _ in world.facts)
+
+
+@pytest.mark.parametrize(
+    ("step", "wants"),
+    [
+        (tool("a", **{"with": {"key": "Bearer ${secrets.KEY}"}}), True),
+        (tool("a", **{"with": {"key": "${run.id}"}}), False),
+        ({"id": "a", "agent": "clerk", "with": {"key": "${secrets.KEY}"}}, True),
+        ({"id": "a", "model": "weak", "prompt": "Hello"}, False),
+    ],
+)
+def test_who_wants_a_secret_is_known(step, wants):
+    assert names_secrets(World({"steps": [step]}, {"a": HANGS}).run().state.cells["a"]) is wants
 
 
 def test_only_calls_are_called():
