@@ -1,8 +1,8 @@
 """Settings: who is heard, what is refused, and what a stranger's workspace cannot do."""
 
-import os
 from pathlib import Path
 
+import program
 import pytest
 
 from perdure.config import ConfigError, load
@@ -209,10 +209,10 @@ def test_the_users_own_words_are_looked_at_too(refused, loaded, home):
     refused("PRD1701", str(file))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_may_not_be_read(refused, home):
+def test_a_file_that_may_not_be_read(home):
     own_file(home, "").chmod(0)
-    refused("PRD1701", "Permission denied")
+    done = program.perdure("config", "show", home=home, before=program.without_privileges)
+    assert (done.returncode, "PRD1701" in done.stderr, "Permission denied" in done.stderr) == (6, True, True)
 
 
 def test_the_environment_is_read_as_what_a_setting_takes(loaded, refused):

@@ -2,30 +2,12 @@
 
 import json
 import sqlite3
-from functools import partial
 from pathlib import Path
 
-import program
 import pytest
 from program import a_run, write
 
 from perdure.cli import doctor
-
-
-@pytest.fixture
-def home(tmp_path):
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def perdure(home):
-    return partial(program.perdure, home=home)
-
-
-@pytest.fixture
-def db(tmp_path):
-    return tmp_path / "runs.db"
 
 
 def states(done):

@@ -7,27 +7,10 @@ import time
 from functools import partial
 from pathlib import Path
 
-import program
 import pytest
 from program import a_run, held, without_privileges, write
 
 LONG_AGO = 1_600_000_000_000
-
-
-@pytest.fixture
-def home(tmp_path):
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def perdure(home):
-    return partial(program.perdure, home=home)
-
-
-@pytest.fixture
-def db(tmp_path):
-    return tmp_path / "runs.db"
 
 
 def spoil(path, run="r_1"):

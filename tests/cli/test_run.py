@@ -365,6 +365,7 @@ def test_ctrl_c_on_a_run_that_another_process_drives_pauses_it_there(place):
         second = WAIT.replace("name: one", "name: other")
         with place.going("run", place.plan(second, "second.yaml"), *TOOLS) as other:
             until(lambda: "begun other" in place.deeds(), "the second run")
+            assert other.run  # the owner begins it before we are told its id
             other.send()
             other.ends(130)
             assert f"run {other.run} is paused; resume with: perdure resume {other.run}" in other.err

@@ -18,7 +18,7 @@ from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
-from perdure.engine.starting import accepted, first_fact
+from perdure.engine.starting import accepted, first_fact, not_enforced
 from perdure.errors import PerdureError
 from perdure.journal import open_journal
 from perdure.plan import Plan, PlanError
@@ -44,7 +44,7 @@ class Engine:
         self.host = host
         self._tools = tools
         named = {each.digest: each for each in map(Outline, plans.values())}
-        host.outlines.update(named)
+        host.named.update(named)
         self._named = [Artifact(digest, each.data) for digest, each in named.items()]
         self.idle = False
         """Whether it takes messages but begins nothing."""
@@ -128,8 +128,9 @@ class Engine:
             if problems:
                 raise PlanError(problems)
             self._checked.add(plan.hash)
-        outline = Outline(plan)
-        return self.host.outlines.setdefault(outline.digest, outline)
+            if found := not_enforced(plan):
+                _log.warning("this release does not enforce what a plan says about: %s", ", ".join(found))
+        return self.host.remember(Outline(plan))
 
     def run(self, run: str) -> RunHandle:
         """A run by its id."""

@@ -1,7 +1,7 @@
 """From a plan and its inputs to the first fact of a run."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from perdure.core import events as e
 from perdure.core.outline import Outline
@@ -11,6 +11,8 @@ from perdure.errors import PerdureError
 from perdure.plan import Plan
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError, fill
+from perdure.plan.index import Index
+from perdure.plan.model.steps import Working
 from perdure.ports import Artifact
 
 
@@ -33,6 +35,21 @@ def accepted(plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
         known = ", ".join(plan.inputs) or "none"
         raise BadInputs(f"the inputs do not fit the plan: {'; '.join(found)}", f"its inputs are: {known}")
     return given
+
+
+def not_enforced(plan: Plan) -> tuple[str, ...]:
+    """What a plan asks for and this release does not hold it to, in the plan's words. A limit must not seem to hold."""
+    steps = [node.step for node in Index(plan).nodes if isinstance(node.step, Working)]
+    words = [word for word in ("budget", "policy") if getattr(plan, word) is not None]
+    words += [word for step in steps for word in _LATER if getattr(step, word)]
+    tables = (plan.recovery, *(step.recovery for step in steps))
+    rungs = [rung for table in tables for each in table.values() for rung in each if rung not in _KNOWN_RUNGS]
+    return tuple(dict.fromkeys([*words, *(f"recovery by {rung}" for rung in rungs)]))
+
+
+_LATER: Final = ("budget", "policy", "alternates", "simpler", "relaxed")
+_KNOWN_RUNGS: Final = frozenset({"retry", "continue", "fail", "alternate", "simplify", "relax"})
+"""Those that are done, and those that are named by the fields they need."""
 
 
 def goal_of(plan: Plan, inputs: Mapping[str, Any]) -> str:

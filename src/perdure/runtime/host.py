@@ -37,6 +37,8 @@ from perdure.runtime.shelf import Shelf
 
 MOST_RESTING: Final = 200
 """Runs that only wait and are kept at hand all the same."""
+MOST_PLANS: Final = 256
+"""Plans that are kept ready."""
 RESTING: Final = frozenset({"waiting", "paused"})
 _PAGE: Final = 200
 _log = logging.getLogger("perdure.runtime")
@@ -66,8 +68,10 @@ class Host:
         self.secrets = knowledge.secrets
         self.shelf = Shelf(journal.fetch)
         self.room = Room(limits, self._wake)
-        self.outlines: dict[str, Outline] = {}
-        """Plans that were asked for, by digest; also those that no journal has yet."""
+        self.named: dict[str, Outline] = {}
+        """Plans that have a name here, by digest."""
+        self._outlines: OrderedDict[str, Outline] = OrderedDict()
+        """Plans that were asked for lately, by digest; also one that no journal has yet."""
         self.can: Callable[[Outline], bool] = lambda _: True
         """Whether a plan can be carried out here."""
         self.runners: dict[str, Runner] = {}
@@ -97,9 +101,15 @@ class Host:
         return not self.at_work and len(self.stirring) <= 1
 
     def _outline(self, digest: str) -> Outline:
-        found = self.outlines.get(digest)
-        if found is None:
-            found = self.outlines[digest] = self._read_plan(digest)
+        found = self._outlines.get(digest) or self.named.get(digest)
+        return found or self.remember(self._read_plan(digest))
+
+    def remember(self, outline: Outline) -> Outline:
+        """Keep a plan at hand that is ready for running; runs of it hold on to it themselves."""
+        found = self._outlines.setdefault(outline.digest, outline)
+        self._outlines.move_to_end(outline.digest)
+        if len(self._outlines) > MOST_PLANS:
+            self._outlines.popitem(last=False)
         return found
 
     def _read_plan(self, digest: str) -> Outline:
