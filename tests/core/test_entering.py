@@ -42,7 +42,7 @@ def test_rule_8_visits_are_numbered_run_wide_and_counted_by_group():
         "on": {"success": "g", "exhausted": "done"},
     }
     world = driven([inner], {"a": NO})
-    assert [event.visit for event in world.find(e.StepEntered) if event.step == "a"] == [1, 2, 3, 4]
+    assert [event.visit for event in world.find(e.AttemptStarted) if event.step == "a"] == [1, 2, 3, 4]
     assert world.exits()[-1] == ("g", "exhausted")
     assert world.status == "succeeded"
 

@@ -35,7 +35,7 @@ def test_the_failed_step_is_visited_again_and_what_worked_stays():
     assert (world.status, world.done()) == ("succeeded", ["a", "b", "b", "c"])
     [event] = world.find(e.RunReopened)
     assert event.step == "b"
-    assert [each.visit for each in world.find(e.StepEntered) if each.step == "b"] == [1, 2]
+    assert [each.visit for each in world.find(e.AttemptStarted) if each.step == "b"] == [1, 2]
 
 
 def test_groups_go_on_with_the_bodies_they_had():

@@ -214,7 +214,7 @@ async def test_a_damaged_run_is_refused_by_its_entry_and_others_go_on(tmp_path):
         await asyncio.sleep(0.05)
     made = len(script.made)
     rows = sqlite3.connect(path)
-    where = "run = (SELECT number FROM runs WHERE id = ?) AND seq = 3"
+    where = "run = (SELECT number FROM runs WHERE id = ?) AND seq = 2"
     body = rows.execute(f"SELECT body FROM entries WHERE {where}", (handles[1].id,)).fetchone()[0]  # noqa: S608  our own words
     rows.execute(f"UPDATE entries SET body = ? WHERE {where}", (body.replace(b"call", b"cell"), handles[1].id))  # noqa: S608
     rows.commit()
@@ -323,7 +323,7 @@ async def test_an_engine_that_is_closed_waits_a_little_and_loses_nothing():
         await waiting
     with pytest.raises(Closed):
         await engine.start(TWO)
-    assert [each.type for each in await disk.read(handle.id)][-2:] == ["step_ended", "step_entered"], (
+    assert [each.type for each in await disk.read(handle.id)][-2:] == ["attempt_ended", "step_entered"], (
         "a came to its end"
     )
     async with opened(Disk(disk), performer=script, resume=True) as engine:

@@ -99,12 +99,11 @@ class Scene:
                 self.settled.add(run.id)
             _, entries = reader.load(run.id)  # verified as it is loaded
             for entry in entries:
-                if entry.type in {"attempt_started", "step_ended"}:
-                    event = e.decode(entry.type, entry.body)
-                    if entry.type == "step_ended":
-                        over.add((run.id, event.step, event.visit))
-                    else:
-                        known.add((run.id, event.step, event.visit, event.attempt))
+                event = e.decode(entry.type, entry.body)
+                if entry.type == "attempt_started":
+                    known.add((run.id, event.step, event.visit, event.attempt))
+                elif e.ends_step(event) and entry.type != "step_passed":
+                    over.add((run.id, event.step, event.visit))
         return known, over, [run.summary.status for run in runs]
 
 

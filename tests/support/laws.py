@@ -199,6 +199,9 @@ def check_journal(events):
                 assert key not in under_way, f"{key} twice at once"
                 assert event.deed == "undo" or (event.step, event.visit) not in stopped, "begun after the stop"
                 under_way.add(key)
+                if event.deed == "do" and event.visit != visits.get(event.step, 0):
+                    assert (event.visit, event.attempt) == (visits.get(event.step, 0) + 1, 1)
+                    visits[event.step] = event.visit
             case e.AttemptEnded() | e.AttemptLost():
                 under_way.remove((event.step, event.visit, event.deed))
             case e.StepEntered():

@@ -70,19 +70,25 @@ def _output(value: Value | None) -> str:
 
 
 def _attempt(event: e.AboutAttempt) -> str:
-    again = f" (attempt {event.attempt})" if event.attempt > 1 else ""
-    return ("undoing" if event.deed == "undo" else "at work") + again
+    visit = f"visit {event.visit}" if event.visit > 1 else ""
+    again = ", ".join(filter(None, (visit, f"attempt {event.attempt}" if event.attempt > 1 else "")))
+    return ("undoing" if event.deed == "undo" else "at work") + (f" ({again})" if again else "")
 
 
 def _ended(event: e.AttemptEnded) -> str:
     if event.failure is not None:
         return _and("the attempt failed", failure_words(event.failure))
-    return _and("undone" if event.deed == "undo" else "done", _output(event.output))
+    done = "undone" if event.deed == "undo" else "done"
+    exit_ = "" if event.exit == "success" else visible(event.exit)
+    return _and(", ".join(filter(None, (done, exit_))), _output(event.output), _led(event.to or "next"))
+
+
+def _led(to: str) -> str:
+    return "" if to == "next" else f"goes to {visible(to)}"
 
 
 def _step_ended(event: e.StepEnded) -> str:
-    led = "" if event.to == "next" else f"goes to {visible(event.to)}"
-    return _and(f"over, {visible(event.exit)}", failure_words(event.failure), led)
+    return _and(f"over, {visible(event.exit)}", failure_words(event.failure), _led(event.to))
 
 
 def _run_ended(event: e.RunEnded) -> str:

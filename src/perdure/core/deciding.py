@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.cells import Body, Cell
-from perdure.core.evolve import evolve
+from perdure.core.cells import Body, Cell, Result
+from perdure.core.evolve import end_visit, evolve
 from perdure.core.state import State
 from perdure.core.values import Value, keep
 from perdure.plan.model.steps import WaitStep
@@ -29,7 +29,7 @@ class Moment:
 class Deciding:
     """A turn in the making."""
 
-    __slots__ = ("agenda", "at", "events", "locked", "now", "slots", "state", "tools")
+    __slots__ = ("agenda", "at", "begun", "entered", "events", "locked", "now", "slots", "state", "tools")
 
     def __init__(self, state: State, moment: Moment) -> None:
         self.state = state
@@ -41,11 +41,42 @@ class Deciding:
         self.locked = moment.locked
         self.events: list[e.Event] = []
         self.agenda: dict[Cell, None] = {}
+        self.entered: dict[Cell, int] = {}
+        """Where in `events` an acting step was entered."""
+        self.begun = -1
+        """The last place in `events` where an attempt begins."""
 
     def record(self, event: e.Event) -> None:
         """Make it so."""
         self.events.append(event)
         evolve(self.state, event, self.at)
+
+    def record_entry(self, cell: Cell, event: e.StepEntered) -> None:
+        """A visit begins."""
+        if cell.kind == "work" and not event.strategy:
+            self.entered[cell] = len(self.events)
+        self.record(event)
+
+    def record_start(self, cell: Cell, event: e.AttemptStarted) -> None:
+        """An attempt begins. If its step was entered in this turn, that goes without saying.
+
+        The order of the facts stays as it was decided, also if somebody else could begin before.
+        """
+        place = self.entered.pop(cell, -1)
+        if place <= self.begun or (event.due is not None and place + 1 != len(self.events)):
+            place = len(self.events)
+        self.begun = place
+        self.events[place : place + 1] = [event]
+        evolve(self.state, event, self.at)
+
+    def record_end(self, cell: Cell, to: str) -> None:
+        """A visit is over with the attempt that was heard of last: one fact says both."""
+        heard = self.events[-1]
+        assert isinstance(heard, e.AttemptEnded)  # noqa: S101  that is when it is called
+        about: dict[str, Any] = {"step": heard.step, "visit": heard.visit, "attempt": heard.attempt}
+        told = e.AttemptEnded(**about, exit=heard.exit, output=heard.output, to=to)
+        self.events[-1] = cell.work.outcome = told
+        end_visit(self.state, cell, Result(told.exit, to, cell.body, told.output))
 
     def look_at(self, cell: Cell | None) -> None:
         """Look at a step before the turn is over."""

@@ -82,12 +82,24 @@ def _tables(cell: Cell) -> Iterator[Recovery]:
 def end(turn: Deciding, cell: Cell, how: Ending) -> None:
     """Record that a visit is over."""
     to, partial = (how.to, False) if how.to else leads_to(cell, how.exit, how.failure)
-    event = e.StepEnded(
-        step=cell.key, visit=cell.visit, exit=how.exit, to=to, failure=how.failure, cause=how.cause, partial=partial,
-        output=how.output, undo=_undo_of(turn, cell, how.exit, how.output),
-    )  # fmt: skip
-    turn.record(event)
+    undo = _undo_of(turn, cell, how.exit, how.output)
+    if undo is None and not partial and _was_heard(turn, cell, how):
+        turn.record_end(cell, to)
+    else:
+        event = e.StepEnded(
+            step=cell.key, visit=cell.visit, exit=how.exit, to=to, failure=how.failure, cause=how.cause,
+            partial=partial, output=how.output, undo=undo,
+        )  # fmt: skip
+        turn.record(event)
     turn.look_at(cell.parent)
+
+
+def _was_heard(turn: Deciding, cell: Cell, how: Ending) -> bool:
+    """Whether the visit ends just as its attempt did, and that is what this turn has heard of."""
+    outcome = cell.body.outcome if type(cell.body) is Work else None
+    if outcome is None or outcome.failure is not None or how.failure is not None or how.output is not None:
+        return False
+    return how.exit == outcome.exit and bool(turn.events) and turn.events[-1] is outcome
 
 
 def _undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dict[str, Any] | None:

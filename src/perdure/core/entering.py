@@ -68,7 +68,7 @@ def pass_by(turn: Deciding, cell: Cell, exit_: str, failure: Failure | None = No
 
 def _record_entry(turn: Deciding, cell: Cell, terms: dict[str, Any]) -> None:
     visit = turn.state.visits.get(cell.key, 0) + 1
-    turn.record(e.StepEntered(step=cell.key, visit=visit, **terms))
+    turn.record_entry(cell, e.StepEntered(step=cell.key, visit=visit, **terms))
     turn.look_at(cell)
 
 

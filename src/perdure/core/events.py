@@ -5,7 +5,7 @@ costs few bytes.
 """
 
 import json
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import PydanticSerializationError
@@ -223,7 +223,10 @@ class AboutAttempt(AboutVisit):
 
 
 class AttemptStarted(AboutAttempt):
-    """The intent. It is durable before the deed begins, so that no deed is unknown."""
+    """The intent. It is durable before the deed begins, so that no deed is unknown.
+
+    The first try at a visit begins the visit too, unless a `step_entered` did.
+    """
 
     type = "attempt_started"
     call: str
@@ -258,6 +261,8 @@ class AttemptEnded(AboutAttempt):
     """What it gave."""
     failure: Failure | None = None
     """Why it failed."""
+    to: str = ""
+    """Where that leads, if the visit is over with it; empty: other facts say what follows."""
 
 
 class AttemptLost(AboutAttempt):
@@ -357,6 +362,11 @@ EVENTS: Final[dict[str, type[Event]]] = {
     )
 }  # fmt: skip
 """Every event by its type word."""
+
+
+def ends_step(event: Event) -> TypeGuard[StepEnded | StepPassed | AttemptEnded]:
+    """Whether a step is over with it, or was passed by."""
+    return isinstance(event, (StepEnded, StepPassed)) or (isinstance(event, AttemptEnded) and event.to != "")
 
 
 def encode(event: Event) -> bytes:

@@ -74,15 +74,20 @@ def _run_ended(state: State, event: e.RunEnded) -> None:
 
 def _step_entered(state: State, event: e.StepEntered) -> None:
     cell = state.located(event.step)
-    state.visits[cell.key] = cell.visit = event.visit
-    cell.status, cell.at, cell.due, cell.strategy = "active", state.at, event.due, event.strategy
+    _begin_visit(state, cell, event.visit)
+    cell.due, cell.strategy = event.due, event.strategy
+    if event.due is not None:
+        cell.alarm = state.set_timer(event.due, cell.key, cell.visit, "step", fixed=event.fixed)
+    _open(state, cell, event)
+
+
+def _begin_visit(state: State, cell: Cell, visit: int) -> None:
+    state.visits[cell.key] = cell.visit = visit
+    cell.status, cell.at, cell.due, cell.strategy = "active", state.at, None, ""
     cell.age = state.next_number()
     cell.laps += 1
     cell.leaving, cell.question, cell.undo = None, "", ()
-    if event.due is not None:
-        cell.alarm = state.set_timer(event.due, cell.key, cell.visit, "step", fixed=event.fixed)
     _into_parent(cell)
-    _open(state, cell, event)
 
 
 def _into_parent(cell: Cell) -> None:
@@ -187,12 +192,17 @@ def _step_ended(state: State, event: e.StepEnded) -> None:
     output = event.output
     if output is None and isinstance(cell.body, Work) and cell.body.outcome is not None:
         output = cell.body.outcome.output
+    if event.undo is not None:
+        state.effects[cell.key, cell.visit] = Effect(cell, cell.visit, event.undo, state.next_number(), state.read)
+    end_visit(state, cell, Result(event.exit, event.to, cell.body, output, event.failure, event.cause, event.partial))
+
+
+def end_visit(state: State, cell: Cell, result: Result) -> None:
+    """A visit is over, and so is all that it held."""
     cell.status = "over"
     state.steps_over += 1
     _let_go(state, cell)
-    if event.undo is not None:
-        state.effects[cell.key, cell.visit] = Effect(cell, cell.visit, event.undo, state.next_number(), state.read)
-    _end(cell, Result(event.exit, event.to, cell.body, output, event.failure, event.cause, event.partial))
+    _end(cell, result)
 
 
 def _let_go(state: State, cell: Cell) -> None:
@@ -211,7 +221,6 @@ def _let_go(state: State, cell: Cell) -> None:
 
 
 def _attempt_started(state: State, event: e.AttemptStarted) -> None:
-    cell = state.cells[event.step]
     state.attempts += 1
     if event.deed == "undo":
         effect = state.undoing[event.step, event.visit] = state.effects[event.step, event.visit]
@@ -220,6 +229,10 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
         if event.due is not None:
             effect.alarm = state.set_timer(event.due, event.step, event.visit, "undo")
         return
+    cell = state.located(event.step)
+    if cell.visit != event.visit:
+        _begin_visit(state, cell, event.visit)
+        cell.kind, cell.open, cell.body = "work", True, Work()
     work = cell.work
     if not work.attempt:
         work.since = state.clock(state.at)
@@ -256,11 +269,14 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
         if event.failure is None:
             _settle_effect(state, effect, undone=True)
         return
-    work = state.cells[event.step].work
+    cell = state.cells[event.step]
+    work = cell.work
     work.flying, work.outcome = False, event
     if event.failure is not None and event.failure.kind == "in_doubt":
         work.counted -= 1
     del state.flying[event.step]
+    if event.to:
+        end_visit(state, cell, Result(event.exit, event.to, work, event.output))
 
 
 def _attempt_lost(state: State, event: e.AttemptLost) -> None:

@@ -84,7 +84,9 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
         fail(turn, cell, "invalid", error.message)
         return
     due = _deadline(turn, cell)
-    turn.record(e.AttemptStarted(step=cell.key, visit=cell.visit, attempt=work.attempt + 1, call=digest, due=due))
+    turn.record_start(
+        cell, e.AttemptStarted(step=cell.key, visit=cell.visit, attempt=work.attempt + 1, call=digest, due=due)
+    )
     turn.slots -= 1
     tool = called_by(cell)
     if tool in turn.tools:

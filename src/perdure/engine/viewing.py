@@ -49,7 +49,7 @@ class View:
             told = f"entry {entry.seq} of {entry.run} ({entry.type}) does not fit those before it: {error}"
             raise Corrupt(told, "run `perdure doctor`") from error
         self.seq = entry.seq
-        if isinstance(event, (e.StepEnded, e.StepPassed)):
+        if e.ends_step(event):
             self.ended[event.step] = entry.at
         return event
 

@@ -323,7 +323,7 @@ class World:
 
     def exits(self) -> list[tuple[str, str]]:
         """Every end of a step, in order: its key and its exit."""
-        return [(each.step, each.exit) for each in self.events if isinstance(each, (e.StepEnded, e.StepPassed))]
+        return [(each.step, each.exit) for each in self.events if e.ends_step(each)]
 
     def exit_of(self, step: str) -> str:
         """How a step ended last."""
