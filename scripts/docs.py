@@ -4,21 +4,27 @@ A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`. E
 docs is written by hand.
 """
 
+import ast
+import inspect
+import itertools
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import click
+import msgspec
 from click.testing import CliRunner
 from pydantic import BaseModel
 
 from perdure import errors
 from perdure.cli import COMMANDS, cli
 from perdure.config.settings import SETTINGS
-from perdure.core.events import EVENTS
+from perdure.core.events import EVENTS, Event
+from perdure.core.values import NULL
 from perdure.plan import Plan
 from perdure.plan.drawing.svg import svg
 from perdure.plan.model import parts
@@ -27,6 +33,8 @@ from perdure.tools import BUILTIN
 
 MANY: Final = 5
 """A union of more members than this is the union of all steps."""
+NOTHING: Final = (None, (), {}, "", NULL, msgspec.NODEFAULT)
+"""Defaults that go without saying."""
 ROOT: Final = Path(__file__).parent.parent
 PART: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 RECORDS: Final = (
@@ -182,9 +190,29 @@ def events() -> Iterator[str]:
     """Every fact, with what it says."""
     for word, event in EVENTS.items():
         yield f"## `{word}`\n\n{(event.__doc__ or '').strip()}\n\n"
-        if event.model_fields:
-            yield from _rows(event)
+        if event.__struct_fields__:
+            yield from _facts(event)
         yield "\n"
+
+
+def _facts(event: type[Event]) -> Iterator[str]:
+    yield "| field | type | default | meaning |\n|---|---|---|---|\n"
+    schema = msgspec.json.schema(event, ref_template="{name}")["$defs"][event.__name__]["properties"]
+    meanings = {name: text for each in event.__mro__[::-1] for name, text in _meanings(each)}
+    for field in msgspec.structs.fields(event):
+        default = "required" if field.required else "" if field.default in NOTHING else f"`{field.default}`".lower()
+        kind = _cell(_type(schema[field.name]))
+        yield f"| `{field.name}` | {kind} | {default} | {_cell(meanings[field.name])} |\n"
+
+
+def _meanings(kind: type) -> Iterator[tuple[str, str]]:
+    """What stands below each field of a class."""
+    if not issubclass(kind, Event):
+        return
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    for field, text in itertools.pairwise(cast("ast.ClassDef", tree).body):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            yield cast("ast.Name", field.target).id, inspect.cleandoc(str(text.value.value))
 
 
 GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {

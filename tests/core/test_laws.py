@@ -22,7 +22,7 @@ SHARDS = 8
 EACH = 2_500 if SOAK else 40
 ANSWERS = (
     1, 2, 3, 4, "left", "right", Outcome(5, "odd"), Failure("logic", "no"), Failure("transient", "later"), Failure("in_doubt", "who knows"),
-    Failure("rate_limited", "slow", retry_after=7), Failure("timeout", "late"), LOST, HANGS, Takes(4, 6), Takes(30, 7), *(1, 2, 4, 5, 6, 7, 8, 9, "left", "right") * 3,
+    Failure("rate_limited", "slow", retry_after=7.0), Failure("timeout", "late"), LOST, HANGS, Takes(4, 6), Takes(30, 7), *(1, 2, 4, 5, 6, 7, 8, 9, "left", "right") * 3,
 )  # fmt: skip
 
 

@@ -24,4 +24,6 @@ def test_what_was_worked_out_is_kept():
         [[1], []],
         [(0, 0)],
     )
-    assert outline.target(root.children[0], "success") == outline.target(root.children[0], "success") == "next"
+    part = outline.part(root.children[0])
+    assert outline.part(root.children[0]) is part
+    assert part.target("success") == part.target("success") == "next"

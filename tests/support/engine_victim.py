@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from perdure import Context, Engine, Plan, ToolFailure, tool
-from perdure.core.events import EVENTS
+from perdure.core.events import EVENTS, decode
 from perdure.errors import PerdureError
 from perdure.testing.replays import folded
 
@@ -165,7 +165,7 @@ def warm_up():
             await folded(engine.journal, handle.id)
             for event in EVENTS.values():
                 with suppress(ValueError):
-                    event.model_validate_json(b"{}")
+                    decode(event.type, b"{}")
 
     os.environ[EFFECTS] = os.devnull
     asyncio.run(once())

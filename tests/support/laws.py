@@ -3,7 +3,6 @@
 from perdure.core import events as e
 from perdure.core.cells import Body, Graph, Grown, Serial, Work
 from perdure.core.learning import node_at
-from perdure.core.lines import called_by
 from perdure.core.outline import priority_of
 from perdure.core.turn import pending, status_of
 from perdure.plan.model.steps import Grouping, Working
@@ -127,7 +126,7 @@ def check_state(state, slots=None, limits=None, *, reopened=False):
         assert all(group.open for group in cell.around), f"{key} is at work while a group around it waits for a lock"
     assert slots is None or len(state.flying) <= slots
     for tool, most in (limits or {}).items():
-        assert sum(called_by(cell) == tool for cell in state.flying.values()) <= most
+        assert sum(cell.part.tool == tool for cell in state.flying.values()) <= most
     _check_locks(state)
     if state.ended is not None:
         _check_end(state)

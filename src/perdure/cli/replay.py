@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
+import msgspec
 
 from perdure.cli.codes import BROKEN
 from perdure.cli.journals import db_option, opened, settings_for
@@ -120,6 +121,6 @@ def _cell(cell: Cell) -> list[Any]:
     ended = None
     if result is not None:
         failure = result.failure
-        value = result.output.model_dump() if result.output is not None else None
+        value = msgspec.to_builtins(result.output) if result.output is not None else None
         ended = [result.exit, result.to, result.undone, result.partial, failure and failure.kind, value]
     return [cell.kind, cell.status, cell.visit, cell.laps, cell.due, cell.question, ended]

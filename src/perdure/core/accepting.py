@@ -87,7 +87,7 @@ def accept(state: State, message: Message) -> None:
     if (state.started is None) is not (type(message) is e.RunStarted):
         raise Refused("the run has started already" if state.started else f"the run {state.run} has not started")
     match message:
-        case e.AttemptEnded() | e.AttemptLost() | e.AttemptProgressed():
+        case e.AboutAttempt():
             _accept_report(state, message)
         case e.QuestionAnswered():
             _accept_answer(state, message)
@@ -134,7 +134,7 @@ def reopened(state: State, message: e.RunReopened) -> str:
     return message.step or (cause if _is_known(state, cause) else "")
 
 
-def _accept_report(state: State, message: e.AttemptEnded | e.AttemptLost | e.AttemptProgressed) -> None:
+def _accept_report(state: State, message: e.AboutAttempt) -> None:
     if message.deed == "undo":
         effect = state.undoing.get((message.step, message.visit))
         fits = effect is not None and effect.flying and effect.attempts == message.attempt

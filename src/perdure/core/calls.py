@@ -1,8 +1,9 @@
 """What a performer is asked to do, and what comes of it. Plain records that every room may hold."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+import msgspec
 
 CallKind = Literal["tool", "model", "agent"]
 CALL_KINDS: Final[tuple[CallKind, ...]] = ("tool", "model", "agent")
@@ -14,8 +15,7 @@ DOUBTFUL: Final = frozenset({"timeout", "cancelled", "in_doubt"})
 """Failures after which nobody knows whether the deed was done."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """A piece of work: a tool, a model or an agent, by name, and what it is given."""
 
     kind: CallKind
@@ -23,8 +23,7 @@ class Call:
     arguments: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Why something did not work. Failures are data: what follows from one is decided by its kind."""
 
     kind: str
@@ -35,8 +34,7 @@ class Failure:
     """JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """What came of an attempt."""
 
     output: Any = None

@@ -6,31 +6,17 @@ the results of its steps are forgotten.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
+
+import msgspec
 
 from perdure.core.calls import Call, Failure
 from perdure.core.events import AttemptEnded, StepStopping
-from perdure.core.outline import Outline
+from perdure.core.outline import Kind, Outline, Part
 from perdure.core.values import Read, Value
 from perdure.plan.index import Node
-from perdure.plan.model.steps import (
-    AgentStep,
-    AnyStep,
-    AskStep,
-    DecideStep,
-    GroupStep,
-    MapStep,
-    ModelStep,
-    RollbackStep,
-    SubplanStep,
-    ToolStep,
-    WaitStep,
-)
 
 Status = Literal["idle", "active", "stopping", "over"]
-Kind = Literal["work", "serial", "graph", "map", "agent", "ask", "wait", "rollback", "mark"]
-"""`work` has attempts; `mark` is over as soon as it is entered; the others are what their names say."""
 ScopeKind = Literal["run", "plan", "item", "agent", "grown"]
 LIVE: Final = frozenset({"active", "stopping"})
 
@@ -115,48 +101,32 @@ class Grown(Graph):
         """Children that ended since the last move, in the order of the journal."""
 
 
-class Work:
+class Work(msgspec.Struct, eq=False):
     """The tries at one visit of an acting step."""
 
-    __slots__ = (
-        "alarm",
-        "attempt",
-        "call",
-        "counted",
-        "digest",
-        "due",
-        "flying",
-        "fraction",
-        "lost",
-        "message",
-        "outcome",
-        "since",
-        "stopping",
-        "until",
-    )
-
-    def __init__(self) -> None:
-        self.attempt = self.counted = 0
-        """`counted` leaves out the tries that were lost or in doubt."""
-        self.flying = self.stopping = self.lost = False
-        self.outcome: AttemptEnded | None = None
-        self.due: int | None = None
-        """When the next try may begin."""
-        self.until: int | None = None
-        """When the try under way is too late."""
-        self.alarm = 0
-        """The number of the timer for either."""
-        self.since = 0
-        """When the first try began, on the run's own clock."""
-        self.call: Call | None = None
-        self.digest = ""
-        """The digest of the call."""
-        self.fraction = 0.0
-        self.message = ""
+    attempt: int = 0
+    counted: int = 0
+    """The tries but for those that were lost or in doubt."""
+    flying: bool = False
+    stopping: bool = False
+    lost: bool = False
+    outcome: AttemptEnded | None = None
+    due: int | None = None
+    """When the next try may begin."""
+    until: int | None = None
+    """When the try under way is too late."""
+    alarm: int = 0
+    """The number of the timer for either."""
+    since: int = 0
+    """When the first try began, on the run's own clock."""
+    call: Call | None = None
+    digest: str = ""
+    """The digest of the call."""
+    fraction: float = 0.0
+    message: str = ""
 
 
-@dataclass(slots=True)
-class Result:
+class Result(msgspec.Struct):
     """How a visit ended."""
 
     exit: str
@@ -176,12 +146,15 @@ class Cell:
 
     __slots__ = (
         "age", "alarm", "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "node", "open", "parent",
-        "position", "question", "result", "scope", "status", "strategy", "tree", "undo", "visit", "within",
+        "part", "position", "question", "result", "scope", "status", "step", "strategy", "tree", "undo", "visit",
+        "within",
     )  # fmt: skip
 
-    def __init__(self, key: str, node: Node, parent: "Cell | None", position: int, scope: "Scope") -> None:
-        self.key, self.node, self.parent, self.position = key, node, parent, position
-        self.tree = node
+    def __init__(self, key: str, part: Part, parent: "Cell | None", position: int, scope: "Scope") -> None:
+        self.key, self.part, self.parent, self.position = key, part, parent, position
+        self.node, self.step = part.node, part.step
+        """Its place in the plan, and the step there; the run itself has none."""
+        self.tree = part.node
         """Whose children its children are: its own node, unless the plan inside came by name."""
         self.scope = scope
         """What its own expressions see."""
@@ -189,7 +162,7 @@ class Cell:
         """What the expressions of its children see."""
         self.inner = parent.inner if parent else ""
         """What the keys of its children begin with."""
-        self.kind: Kind = "mark"
+        self.kind: Kind = part.kind
         self.status: Status = "idle"
         self.visit = self.laps = 0
         """Its visit in the run, and how many it had since the group around it was entered."""
@@ -211,15 +184,9 @@ class Cell:
         """Parts whose effects have to be taken back before it is over."""
 
     @property
-    def step(self) -> AnyStep | None:
-        """The step in the plan; the run itself has none."""
-        return self.node.step
-
-    @property
     def work(self) -> Work:
-        """The tries at the visit."""
-        assert isinstance(self.body, Work)  # noqa: S101  asked of acting steps alone
-        return self.body
+        """The tries at the visit. Asked of acting steps alone."""
+        return cast("Work", self.body)
 
     @property
     def is_live(self) -> bool:
@@ -285,8 +252,7 @@ def position_of(id_: str) -> int | None:
     return int(number) - 1 if id_[:1] == "s" and number.isascii() and number.isdecimal() and number[0] != "0" else None
 
 
-@dataclass(slots=True)
-class Effect:
+class Effect(msgspec.Struct, eq=False):
     """Something that was done and can be taken back."""
 
     cell: Cell
@@ -313,26 +279,3 @@ class Effect:
     def call(self) -> Mapping[str, Any]:
         """The call that takes it back."""
         return self.read(self.undo["sha256"]) if "sha256" in self.undo else self.undo
-
-
-# ------------------------------------------------------------------------------- kinds
-
-_KINDS: Final[dict[type[AnyStep], Kind]] = {
-    ToolStep: "work",
-    ModelStep: "work",
-    AgentStep: "work",
-    AskStep: "ask",
-    WaitStep: "wait",
-    RollbackStep: "rollback",
-    MapStep: "map",
-}
-
-
-def kind_of(node: Node) -> Kind:
-    """What a step is to the core."""
-    step = node.step
-    if step is None or isinstance(step, (GroupStep, SubplanStep)):
-        return "serial" if node.serial else "graph"
-    if isinstance(step, DecideStep):
-        return "mark" if isinstance(step.decide, str) else "work"
-    return _KINDS.get(type(step), "mark")

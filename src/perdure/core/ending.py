@@ -1,8 +1,10 @@
 """How visits end: where an exit leads, and what a group hands on."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from sys import intern
 from typing import Any, Final, cast
+
+import msgspec
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
@@ -19,8 +21,7 @@ from perdure.plan.model.steps import Grouping, SubplanStep, Working
 # ------------------------------------------------------------------------------- where it leads
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(msgspec.Struct, frozen=True):
     """What a visit ends with."""
 
     exit: str = "success"
@@ -39,8 +40,8 @@ class Ending:
 
     @classmethod
     def of(cls, leaving: e.StepStopping) -> "Ending":
-        """What was said when the visit began to stop."""
-        return cls(leaving.exit, leaving.output, leaving.failure, leaving.cause, leaving.to)
+        """What was said when the visit began to stop, perhaps before the run was loaded."""
+        return cls(intern(leaving.exit), leaving.output, leaving.failure, leaving.cause, intern(leaving.to))
 
 
 NOT_JUDGED: Final = frozenset({"failure", "rejected", "expired"})
@@ -51,7 +52,7 @@ def leads_to(cell: Cell, exit_: str, failure: Failure | None) -> tuple[str, bool
     """The target of an exit, and whether the plan goes on in spite of a failure."""
     if is_item(cell):
         return ("next" if exit_ != "failure" else "recover"), False
-    target = cell.scope.outline.target(cell.node, exit_)
+    target = cell.part.target(exit_)
     if target == "recover" and failure is not None and _goes_on(cell, failure.kind):
         return "next", True
     return target, False
@@ -69,14 +70,14 @@ def _goes_on(cell: Cell, kind: str) -> bool:
 
 def _tables(cell: Cell) -> Iterator[Recovery]:
     """The recovery tables that hold for a step, its own first; a plan's come before those of whoever called it."""
-    if isinstance(cell.step, Working):
-        yield cell.step.recovery
+    if cell.part.working is not None:
+        yield cell.part.working.recovery
     for group in cell.around:
         plan = group.scope.outline.plan if group.parent is None else plan_in(group)
         if plan is not None:
             yield plan.recovery
-        if isinstance(group.step, Working):
-            yield group.step.recovery
+        if group.part.working is not None:
+            yield group.part.working.recovery
 
 
 def end(turn: Deciding, cell: Cell, how: Ending) -> None:
@@ -104,14 +105,14 @@ def _was_heard(turn: Deciding, cell: Cell, how: Ending) -> bool:
 
 def _undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dict[str, Any] | None:
     """The call that would take the effect back, with its arguments as they are now."""
-    step = cell.step
-    if not isinstance(step, Working) or step.undo is None or is_item(cell) or not _was_done(cell, exit_):
+    call = cell.part.undo
+    if call is None or is_item(cell) or not _was_done(cell, exit_):
         return None
     if output is None and isinstance(cell.body, Work) and cell.body.outcome is not None:
         output = cell.body.outcome.output
     given = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     try:
-        kept = turn.keep(as_data(filled_call(turn.state, cell.scope, step.undo, output=given, exit=exit_)))
+        kept = turn.keep(as_data(filled_call(turn.state, cell.scope, call, output=given, exit=exit_)))
     except ExpressionError as error:
         return {"error": error.message}
     return {"sha256": kept.sha256} if kept.sha256 else kept.data
@@ -167,7 +168,7 @@ def _end_well(turn: Deciding, cell: Cell) -> None:
 
 def concluded(turn: Deciding, cell: Cell, exit_: Any, output: Value | None = None) -> Ending:
     """The end of a visit that chose its word: it must be a declared one, and the result what was asked for."""
-    words = ("success", *(cell.step.verdicts if isinstance(cell.step, Working) else ()), "failure")
+    words = ("success", *(cell.part.working.verdicts if cell.part.working else ()), "failure")
     if not isinstance(exit_, str) or exit_ not in words:
         raise ValueError(f"{exit_!r} is not among the words it may end with: {', '.join(words)}")
     own = Failure("logic", "it says so itself") if exit_ == "failure" else None
@@ -211,8 +212,8 @@ def _own_say(turn: Deciding, root: Cell) -> Ending:
 
 def unmet_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> Failure | None:
     """What a good result does not fulfil. Without an output, it is what follows from the body."""
-    step = cell.step
-    if not isinstance(step, Working) or not (step.accept or step.ensures) or exit_ in {*step.verdicts, *NOT_JUDGED}:
+    step = cell.part.working
+    if step is None or not cell.part.is_judged or exit_ in {*step.verdicts, *NOT_JUDGED}:
         return None
     value = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     try:

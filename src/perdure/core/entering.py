@@ -14,7 +14,7 @@ from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import seconds_of
-from perdure.plan.model.steps import AgentStep, AskStep, GroupStep, Leading, MapStep, SubplanStep, WaitStep, Working
+from perdure.plan.model.steps import AgentStep, AskStep, GroupStep, Leading, MapStep, SubplanStep, WaitStep
 
 DEEPEST: Final = 200
 """Groups within groups, where plans call plans and agents grow agents."""
@@ -23,9 +23,13 @@ DEEPEST: Final = 200
 def enter(turn: Deciding, parent: Cell, position: int) -> None:
     """Enter a child, or pass it by."""
     cell = turn.state.child(parent, position)
-    if parent.kind == "map":
+    if parent.kind == "map" or (cell.part.is_plain and not cell.part.is_guarded):
         _record_entry(turn, cell, {})
-        return
+    else:
+        _enter_if_it_may(turn, cell)
+
+
+def _enter_if_it_may(turn: Deciding, cell: Cell) -> None:
     step = cell.step
     try:
         if step is not None and step.when is not None and not _holds(turn, cell, step.when):
@@ -53,7 +57,7 @@ def _holds(turn: Deciding, cell: Cell, source: str) -> bool:
 
 
 def _broken_requirement(turn: Deciding, cell: Cell) -> str:
-    for source in cell.step.requires if isinstance(cell.step, Working) else ():
+    for source in cell.part.working.requires if cell.part.working else ():
         if evaluate(turn.state, cell, source) is not True:
             return source
     return ""
@@ -69,7 +73,8 @@ def pass_by(turn: Deciding, cell: Cell, exit_: str, failure: Failure | None = No
 def _record_entry(turn: Deciding, cell: Cell, terms: dict[str, Any]) -> None:
     visit = turn.state.visits.get(cell.key, 0) + 1
     turn.record_entry(cell, e.StepEntered(step=cell.key, visit=visit, **terms))
-    turn.look_at(cell)
+    if not cell.part.is_plain:  # which waits for its attempt
+        turn.look_at(cell)
 
 
 # ------------------------------------------------------------------------------- the terms of a visit

@@ -1,37 +1,35 @@
 """The facts of a run. A type word, once released, keeps its meaning for ever: old journals are read by new releases.
 
 An event says what was decided or what happened, never how to decide. Defaults are not written, so that a plain step
-costs few bytes.
+costs few bytes. A default is known by identity: a word that was read and is to be written again is interned first.
 """
 
 import json
 from typing import Any, ClassVar, Final, Literal, TypeGuard
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import PydanticSerializationError
+import msgspec
 
 from perdure.core.calls import Failure
-from perdure.core.values import Value, to_json
+from perdure.core.values import NULL, Value, to_json
 
 VERSION: Final = 1
 """The version of this vocabulary. A journal says which one it was written in."""
 
 
-class Event(BaseModel):
+class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Something that is so from now on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, use_attribute_docstrings=True)
     type: ClassVar[str]
 
 
-class AboutStep(Event):
+class AboutStep(Event, frozen=True, kw_only=True):
     """A fact about one step of the run."""
 
     step: str
     """The step's key: its id, or where it grew."""
 
 
-class AboutVisit(AboutStep):
+class AboutVisit(AboutStep, frozen=True, kw_only=True):
     """A fact about one visit of a step."""
 
     visit: int = 1
@@ -41,7 +39,7 @@ class AboutVisit(AboutStep):
 # ------------------------------------------------------------------------------- the run
 
 
-class RunStarted(Event):
+class RunStarted(Event, frozen=True, kw_only=True):
     """A plan is to be carried out."""
 
     type = "run_started"
@@ -51,7 +49,7 @@ class RunStarted(Event):
     """SHA-256 of the plan's canonical form, which is an artifact of the run."""
     goal: str = ""
     """What is to be achieved, with the inputs put in."""
-    inputs: Value = Value()
+    inputs: Value = NULL
     """What the run was given, defaults included."""
     seed: int = 0
     """What all chance in the run is derived from."""
@@ -63,7 +61,7 @@ class RunStarted(Event):
     """The run that started it."""
 
 
-class RunPaused(Event):
+class RunPaused(Event, frozen=True, kw_only=True):
     """Nothing new is begun, and clocks stand still."""
 
     type = "run_paused"
@@ -73,7 +71,7 @@ class RunPaused(Event):
     """Who said so."""
 
 
-class RunResumed(Event):
+class RunResumed(Event, frozen=True, kw_only=True):
     """It goes on."""
 
     type = "run_resumed"
@@ -81,7 +79,7 @@ class RunResumed(Event):
     """Who said so."""
 
 
-class RunStopping(Event):
+class RunStopping(Event, frozen=True, kw_only=True):
     """The run is to end before its plan does."""
 
     type = "run_stopping"
@@ -95,7 +93,7 @@ class RunStopping(Event):
     """Why, if it is a failure."""
 
 
-class RunReopened(Event):
+class RunReopened(Event, frozen=True, kw_only=True):
     """A run that was over goes on with a new visit of a step that had failed."""
 
     type = "run_reopened"
@@ -105,7 +103,7 @@ class RunReopened(Event):
     """Who said so."""
 
 
-class RunEnded(Event):
+class RunEnded(Event, frozen=True, kw_only=True):
     """Nothing will follow."""
 
     type = "run_ended"
@@ -122,7 +120,7 @@ class RunEnded(Event):
 # ------------------------------------------------------------------------------- steps
 
 
-class StepEntered(AboutVisit):
+class StepEntered(AboutVisit, frozen=True, kw_only=True):
     """A visit has begun."""
 
     type = "step_entered"
@@ -136,7 +134,7 @@ class StepEntered(AboutVisit):
     """SHA-256 of the plan that a sub-plan's name stood for."""
 
 
-class StepPassed(AboutStep):
+class StepPassed(AboutStep, frozen=True, kw_only=True):
     """The step was not entered: a condition was false, what it needs did not work, or it had its visits."""
 
     type = "step_passed"
@@ -148,13 +146,13 @@ class StepPassed(AboutStep):
     """Why it failed."""
 
 
-class LocksTaken(AboutVisit):
+class LocksTaken(AboutVisit, frozen=True, kw_only=True):
     """A group has the locks it waited for; its steps may begin."""
 
     type = "locks_taken"
 
 
-class StepStopping(AboutVisit):
+class StepStopping(AboutVisit, frozen=True, kw_only=True):
     """A visit is to end before its work does."""
 
     type = "step_stopping"
@@ -172,7 +170,7 @@ class StepStopping(AboutVisit):
     """Parts whose finished effects are to be undone before it is over."""
 
 
-class StepEnded(AboutVisit):
+class StepEnded(AboutVisit, frozen=True, kw_only=True):
     """A visit is over."""
 
     type = "step_ended"
@@ -192,7 +190,7 @@ class StepEnded(AboutVisit):
     """The call that takes its effect back: written out, or as `sha256` of its bytes if it is large."""
 
 
-class StepsGrown(AboutVisit):
+class StepsGrown(AboutVisit, frozen=True, kw_only=True):
     """Steps were added to a group: the items of a map, or what a strategy wants next."""
 
     type = "steps_grown"
@@ -202,7 +200,7 @@ class StepsGrown(AboutVisit):
     """SHA-256 of the list of items, by which a replay sees that it is the same one."""
     add: tuple[dict[str, Any], ...] = ()
     """Steps, as in a plan; the n-th that a group ever got has the id `s<n>`."""
-    tags: dict[str, Any] = Field(default_factory=dict)
+    tags: dict[str, Any] = {}
     """What a strategy noted about a step, by its id."""
     memo: Any = None
     """What a strategy remembers."""
@@ -213,7 +211,7 @@ class StepsGrown(AboutVisit):
 Deed = Literal["do", "undo"]
 
 
-class AboutAttempt(AboutVisit):
+class AboutAttempt(AboutVisit, frozen=True, kw_only=True):
     """A fact about one try at a visit."""
 
     attempt: int = 1
@@ -222,7 +220,7 @@ class AboutAttempt(AboutVisit):
     """Whether the step is done, or undone."""
 
 
-class AttemptStarted(AboutAttempt):
+class AttemptStarted(AboutAttempt, frozen=True, kw_only=True):
     """The intent. It is durable before the deed begins, so that no deed is unknown.
 
     The first try at a visit begins the visit too, unless a `step_entered` did.
@@ -235,7 +233,7 @@ class AttemptStarted(AboutAttempt):
     """When it has taken too long, on the clock of the run."""
 
 
-class AttemptProgressed(AboutAttempt):
+class AttemptProgressed(AboutAttempt, frozen=True, kw_only=True):
     """How far it is."""
 
     type = "attempt_progressed"
@@ -245,19 +243,19 @@ class AttemptProgressed(AboutAttempt):
     """A line about it."""
 
 
-class AttemptStopping(AboutAttempt):
+class AttemptStopping(AboutAttempt, frozen=True, kw_only=True):
     """It took too long and is to be stopped."""
 
     type = "attempt_stopping"
 
 
-class AttemptEnded(AboutAttempt):
+class AttemptEnded(AboutAttempt, frozen=True, kw_only=True):
     """What came of it."""
 
     type = "attempt_ended"
     exit: str = "success"
     """`success`, `failure`, or a word that the step declared."""
-    output: Value = Value()
+    output: Value = NULL
     """What it gave."""
     failure: Failure | None = None
     """Why it failed."""
@@ -265,13 +263,13 @@ class AttemptEnded(AboutAttempt):
     """Where that leads, if the visit is over with it; empty: other facts say what follows."""
 
 
-class AttemptLost(AboutAttempt):
+class AttemptLost(AboutAttempt, frozen=True, kw_only=True):
     """Its process is gone, and nobody saw its end."""
 
     type = "attempt_lost"
 
 
-class RetryPlanned(AboutAttempt):
+class RetryPlanned(AboutAttempt, frozen=True, kw_only=True):
     """There will be another try."""
 
     type = "retry_planned"
@@ -279,7 +277,7 @@ class RetryPlanned(AboutAttempt):
     """When it may begin, on the clock of the run."""
 
 
-class EffectKept(AboutVisit):
+class EffectKept(AboutVisit, frozen=True, kw_only=True):
     """An effect could not be taken back, and nothing more is tried."""
 
     type = "effect_kept"
@@ -290,7 +288,7 @@ class EffectKept(AboutVisit):
 # ------------------------------------------------------------------------------- people and the outside
 
 
-class QuestionAsked(AboutVisit):
+class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """A person is asked."""
 
     type = "question_asked"
@@ -310,7 +308,7 @@ class QuestionAsked(AboutVisit):
     """Who may answer; empty: anybody."""
 
 
-class QuestionAnswered(Event):
+class QuestionAnswered(Event, frozen=True, kw_only=True):
     """The first valid answer."""
 
     type = "question_answered"
@@ -324,7 +322,7 @@ class QuestionAnswered(Event):
     """Why, in the words of whoever answered."""
 
 
-class QuestionClosed(Event):
+class QuestionClosed(Event, frozen=True, kw_only=True):
     """An answer is not needed any more."""
 
     type = "question_closed"
@@ -332,19 +330,19 @@ class QuestionClosed(Event):
     """Its id."""
 
 
-class SignalReceived(Event):
+class SignalReceived(Event, frozen=True, kw_only=True):
     """Something happened outside. It is kept until a step takes it."""
 
     type = "signal_received"
     name: str
     """What kind of thing."""
-    value: Value = Value()
+    value: Value = NULL
     """What there is to say about it."""
     by: str = ""
     """Who said so."""
 
 
-class SignalTaken(AboutVisit):
+class SignalTaken(AboutVisit, frozen=True, kw_only=True):
     """A waiting step has the oldest signal of a name."""
 
     type = "signal_taken"
@@ -369,22 +367,32 @@ def ends_step(event: Event) -> TypeGuard[StepEnded | StepPassed | AttemptEnded]:
     return isinstance(event, (StepEnded, StepPassed)) or (isinstance(event, AttemptEnded) and event.to != "")
 
 
+_ENCODER: Final = msgspec.json.Encoder()
+_DECODERS: Final[dict[str, msgspec.json.Decoder[Event]]] = {}
+
+
 def encode(event: Event) -> bytes:
     """An event as it is stored. Half of a Unicode pair, which a tool may well say, is written as an escape."""
     try:
-        return event.__pydantic_serializer__.to_json(event, exclude_defaults=True)
-    except PydanticSerializationError:
-        return to_json(event.__pydantic_serializer__.to_python(event, mode="json", exclude_defaults=True))
+        return _ENCODER.encode(event)
+    except UnicodeEncodeError:
+        return to_json(msgspec.to_builtins(event))
 
 
 def decode(type_: str, body: bytes) -> Event:
     """A stored event. Raises `ValueError` for one that this release cannot read."""
-    known = EVENTS.get(type_)
-    if known is None:
-        raise ValueError(f"the event {type_!r} is unknown to this release")
     try:
-        return known.__pydantic_validator__.validate_json(body)
+        return _decoder(type_).decode(body)
     except ValueError:
         if rb"\ud" not in body:
             raise
-    return known.__pydantic_validator__.validate_python(json.loads(body))
+    return msgspec.convert(json.loads(body), EVENTS[type_])
+
+
+def _decoder(type_: str) -> msgspec.json.Decoder[Event]:
+    found = _DECODERS.get(type_)
+    if found is None:
+        if type_ not in EVENTS:
+            raise ValueError(f"the event {type_!r} is unknown to this release")
+        found = _DECODERS[type_] = msgspec.json.Decoder(EVENTS[type_])
+    return found

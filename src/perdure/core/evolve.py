@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
-from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Result, Scope, Serial, Work, kind_of
+from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Result, Scope, Serial, Work
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
 from perdure.core.reopening import run_reopened
@@ -27,9 +27,8 @@ def _run_started(state: State, event: e.RunStarted) -> None:
     outline = state.rules.outline(event.plan)
     state.started = event
     scope = Scope("run", outline, outline.index.root)
-    root = Cell("", outline.index.root, None, 0, scope)
+    root = Cell("", outline.part(outline.index.root), None, 0, scope)
     scope.holder = state.root = state.cells[""] = state.holders[""] = root
-    root.kind = kind_of(root.node)
     root.status, root.visit, root.at = "active", 1, state.at
     root.body = _body_of(root)
     if event.due is not None:
@@ -94,12 +93,20 @@ def _into_parent(cell: Cell) -> None:
     body = cell.parent.body if cell.parent else None
     assert isinstance(body, Body)  # noqa: S101  every step stands in a group
     body.live[cell.position] = cell
-    if isinstance(body, Serial):
+    if type(body) is Serial:
         body.cursor = cell.position
 
 
 def _open(state: State, cell: Cell, event: e.StepEntered) -> None:
     """Give the visit a body of its own."""
+    if cell.part.is_plain:
+        cell.body = Work()
+        make_hungry(state, cell)
+    else:
+        _open_other(state, cell, event)
+
+
+def _open_other(state: State, cell: Cell, event: e.StepEntered) -> None:
     if event.strategy:
         cell.kind = "agent"
         cell.inner = f"{cell.key}/{cell.visit}."
@@ -207,8 +214,10 @@ def end_visit(state: State, cell: Cell, result: Result) -> None:
 
 def _let_go(state: State, cell: Cell) -> None:
     state.eager.discard(cell.key)
-    state.undoers.pop(cell.key, None)
     release_locks(state, cell)
+    if cell.part.is_plain:
+        return
+    state.undoers.pop(cell.key, None)
     step = cell.step
     if isinstance(step, CheckpointStep):
         state.marks[cell.key] = state.numbers

@@ -1,13 +1,107 @@
 """A plan made ready for running: what is asked at every turn, worked out once and shared by all runs of the plan."""
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, cast
+from sys import intern
+from typing import Any, Final, Literal, cast
 
+from perdure.core.calls import Call
 from perdure.plan.expr import template, texts_in
 from perdure.plan.flow import needed_by, target_of
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
-from perdure.plan.model.steps import Working
+from perdure.plan.model.parts import ToolCall
+from perdure.plan.model.steps import (
+    AgentStep,
+    AnyStep,
+    AskStep,
+    DecideStep,
+    GroupStep,
+    Leading,
+    MapStep,
+    ModelStep,
+    RollbackStep,
+    SubplanStep,
+    ToolStep,
+    WaitStep,
+    Working,
+)
+
+Kind = Literal["work", "serial", "graph", "map", "agent", "ask", "wait", "rollback", "mark"]
+"""`work` has attempts; `mark` is over as soon as it is entered; the others are what their names say."""
+_KINDS: Final[dict[type[AnyStep], Kind]] = {
+    ToolStep: "work",
+    ModelStep: "work",
+    AgentStep: "work",
+    AskStep: "ask",
+    WaitStep: "wait",
+    RollbackStep: "rollback",
+    MapStep: "map",
+}
+_CALLS: Final[dict[type[AnyStep], Callable[[Any], Any]]] = {
+    ToolStep: lambda step: step,
+    ModelStep: lambda step: step,
+    AgentStep: lambda step: step,
+    DecideStep: lambda step: step.decide,
+}
+"""Where the call of an acting step stands."""
+
+
+def kind_of(node: Node) -> Kind:
+    """What a step is to the core."""
+    step = node.step
+    if step is None or isinstance(step, (GroupStep, SubplanStep)):
+        return "serial" if node.serial else "graph"
+    if isinstance(step, DecideStep):
+        return "mark" if isinstance(step.decide, str) else "work"
+    return _KINDS.get(type(step), "mark")
+
+
+class Part:
+    """A step of a plan. Asking a model what it is takes long; what every turn asks is worked out once and kept here."""
+
+    __slots__ = (
+        "_index", "_targets", "asked", "call", "is_guarded", "is_judged", "is_plain", "kind", "locks", "node", "rank",
+        "step", "tool", "undo", "working",
+    )  # fmt: skip
+
+    def __init__(self, node: Node, index: Index) -> None:
+        step = node.step
+        self.node, self.step = node, step
+        self.kind: Kind = kind_of(node)
+        self.working: Final = step if isinstance(step, Working) else None
+        """The step, if it does something."""
+        self.call: Final = _CALLS[type(step)](step) if step is not None and type(step) in _CALLS else None
+        """The call that an acting step makes."""
+        self.tool: Final = self.call.tool if isinstance(self.call, ToolCall) else ""
+        """What it waits in line for: its tool, or its turn alone."""
+        self.rank: Final = -priority_of(node)
+        """Among those that could begin, lower goes first."""
+        self.locks: Final = tuple(sorted(self.working.locks)) if self.working else ()
+        self.undo: Final = self.working.undo if self.working else None
+        self.is_plain: Final = self.kind == "work" and type(step) is not AgentStep
+        """Whether its visits have no terms of their own, and nothing inside."""
+        self.is_guarded: Final = _is_guarded(step)
+        """Whether something is to be looked at before it is entered."""
+        self.is_judged: Final = self.working is not None and bool(self.working.accept or self.working.ensures)
+        """Whether its result has to fulfil something."""
+        self.asked: tuple[Call, str] | None = None
+        """The call and its digest, if it is the same at every visit and was made once."""
+        self._index, self._targets = index, dict[str, str]()
+
+    def target(self, exit_: str) -> str:
+        """Where an exit leads."""
+        found = self._targets.get(exit_)
+        if found is None:
+            found = self._targets[exit_] = intern(target_of(self.node, exit_, self._index))
+        return found
+
+
+def _is_guarded(step: AnyStep | None) -> bool:
+    if step is None:
+        return False
+    counted = isinstance(step, Leading) and step.max_visits is not None
+    return counted or step.when is not None or (isinstance(step, Working) and bool(step.requires))
 
 
 class Wiring:
@@ -58,7 +152,7 @@ class Outline:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._targets: dict[tuple[Node, str], str] = {}
+        self._parts: dict[Node, Part] = {}
         self._wirings: dict[Node, Wiring] = {}
         self._forms: dict[int, Form] = {}
 
@@ -84,11 +178,11 @@ class Outline:
             found = self._wirings[group] = Wiring(group)
         return found
 
-    def target(self, node: Node, exit_: str) -> str:
-        """Where an exit of a step leads."""
-        found = self._targets.get((node, exit_))
+    def part(self, node: Node) -> Part:
+        """A step of the plan, or the plan as a whole."""
+        found = self._parts.get(node)
         if found is None:
-            found = self._targets[node, exit_] = target_of(node, exit_, self.index)
+            found = self._parts[node] = Part(node, self.index)
         return found
 
     def form(self, value: Any) -> Form:

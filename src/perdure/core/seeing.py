@@ -6,13 +6,13 @@ from typing import Any
 from perdure.core.calls import Call
 from perdure.core.cells import Cell, Graph, Scope, Serial
 from perdure.core.learning import verdict_of
-from perdure.core.lines import call_in
 from perdure.core.outline import Form
 from perdure.core.state import State
+from perdure.core.values import digest_of
 from perdure.plan.expr import Reference, fill, parse
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, ModelCall, ToolCall
-from perdure.plan.model.steps import AgentStep, MapStep, SubplanStep
+from perdure.plan.model.steps import AgentStep, MapStep, SubplanStep, ToolStep
 
 Seen = dict[str, Any]
 
@@ -173,12 +173,24 @@ def item_of(state: State, scope: Scope) -> Any:
 
 def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) -> Call:
     """What a step asks its performer to do. Without secrets, each is a note of its name."""
-    return filled_call(state, cell.scope, call_in(cell), secrets)
+    return filled_call(state, cell.scope, cell.part.call, secrets)
+
+
+def asked(state: State, cell: Cell) -> tuple[Call, str]:
+    """What a step asks its performer to do, without secrets, and the digest of that."""
+    part = cell.part
+    if part.asked is not None:
+        return part.asked
+    call = call_of(state, cell)
+    found = (call, digest_of(as_data(call)))
+    if type(part.step) is ToolStep and cell.scope.outline.form(part.step.with_).is_literal:
+        part.asked = found
+    return found
 
 
 def names_secrets(cell: Cell) -> bool:
     """Whether the call of a step wants values that must not be written down."""
-    call = call_in(cell)
+    call = cell.part.call
     given = call.with_ if isinstance(call, (ToolCall, AgentCall)) else None
     return any(reference.root == "secrets" for reference in cell.scope.outline.form(given).references)
 

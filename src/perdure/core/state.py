@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from perdure.core.calls import Call, Repeat
-from perdure.core.cells import Body, Cell, Effect, Grown, Scope, kind_of
+from perdure.core.cells import Body, Cell, Effect, Grown, Scope
 from perdure.core.events import QuestionAsked, RunEnded, RunStarted, RunStopping
 from perdure.core.outline import Outline
 from perdure.core.values import Read, Value
@@ -200,12 +200,10 @@ class State:
         if isinstance(parent.body, Grown):
             return self._make_grown(parent, parent.body, position)
         node = parent.tree.children[position]
-        cell = Cell(parent.inner + node.id, node, parent, position, parent.within)
-        cell.kind = kind_of(node)
-        return cell
+        return Cell(parent.inner + node.id, parent.within.outline.part(node), parent, position, parent.within)
 
     def _make_item(self, parent: Cell, position: int) -> Cell:
-        cell = Cell(f"{parent.key}/{parent.visit}[{position}]", parent.node, parent, position, parent.scope)
+        cell = Cell(f"{parent.key}/{parent.visit}[{position}]", parent.part, parent, position, parent.scope)
         cell.kind = "serial" if parent.node.serial else "graph"
         self._hold(cell, Scope("item", parent.scope.outline, parent.node, parent.scope), f"{cell.key}.")
         cell.within.item = position
@@ -214,8 +212,7 @@ class State:
     def _make_grown(self, parent: Cell, body: Grown, position: int) -> Cell:
         node, outline = body.added[position]
         scope = Scope("grown", outline, node, parent.within)
-        cell = Cell(f"{parent.inner}{position + 1}", node, parent, position, scope)
-        cell.kind = kind_of(node)
+        cell = Cell(f"{parent.inner}{position + 1}", outline.part(node), parent, position, scope)
         scope.holder, cell.within = cell, scope
         cell.inner = f"{cell.key}."
         self.holders[cell.inner] = cell

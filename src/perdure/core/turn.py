@@ -12,20 +12,22 @@ Laws, which the tests hold this room to:
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from heapq import heappop
-from typing import Any, Final, cast
+from typing import Any, Final
+
+import msgspec
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, accept, reopened
 from perdure.core.calls import Failure
-from perdure.core.cells import Body, Cell, Effect, Kind
+from perdure.core.cells import Body, Cell, Effect
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.ending import Ending
 from perdure.core.evolve import evolve
 from perdure.core.groups import settle_graph, settle_serial, settle_stopping, stop_group, undoes_losers
 from perdure.core.growth import settle_agent
 from perdure.core.lines import make_hungry
+from perdure.core.outline import Kind
 from perdure.core.state import Rules, State, Timer
 from perdure.core.waiting import settle_ask, settle_mark, settle_rollback, settle_stopped_pause, settle_wait
 from perdure.core.working import feed, settle_stopped_work, settle_work
@@ -36,7 +38,8 @@ def turn(state: State, message: Message, moment: Moment) -> list[e.Event]:
     accept(state, message)
     making = Deciding(state, moment)
     _hear(making, message)
-    _ring(making)
+    if state.timers or state.moments:
+        _ring(making)
     _settle_all(making)
     return making.events
 
@@ -69,9 +72,9 @@ def _hear(making: Deciding, message: Message) -> None:
 
 def _as_fact(state: State, message: e.Event) -> e.Event:
     """A message with all that it leaves to us to say."""
-    if type(message) is e.StepStopping:
+    if isinstance(message, e.StepStopping):
         return _cancelling(state.cells[message.step], message)
-    if type(message) is e.RunReopened:
+    if isinstance(message, e.RunReopened):
         return e.RunReopened(step=reopened(state, message), by=message.by)
     return message
 
@@ -181,14 +184,11 @@ _SETTLING: Final[dict[Kind, Callable[[Deciding, Cell], None]]] = {
 
 def settle(making: Deciding, cell: Cell) -> None:
     """Decide what a step owes right now: nothing while it waits for others or for the world."""
-    if cell.status == "active":
-        _settle_active(making, cell)
-    elif cell.status == "stopping":
+    if cell.status == "stopping":
         _settle_stopping(making, cell)
-
-
-def _settle_active(making: Deciding, cell: Cell) -> None:
-    if cell.kind in GROUPS and making.is_late(cell):
+    elif cell.status != "active":
+        return
+    elif cell.due is not None and cell.kind in GROUPS and making.is_late(cell):
         stop_group(making, cell, Ending.failed("timeout", "it took longer than it may"))
     elif cell.open:
         _SETTLING[cell.kind](making, cell)
@@ -214,8 +214,7 @@ def replay(run: str, rules: Rules, facts: Iterable[tuple[e.Event, int]]) -> Stat
     return state
 
 
-@dataclass(frozen=True, slots=True)
-class StartAttempt:
+class StartAttempt(msgspec.Struct, frozen=True):
     """Begin what was intended."""
 
     step: str
@@ -224,8 +223,7 @@ class StartAttempt:
     deed: e.Deed = "do"
 
 
-@dataclass(frozen=True, slots=True)
-class StopAttempt:
+class StopAttempt(msgspec.Struct, frozen=True):
     """End what was begun."""
 
     step: str
@@ -258,15 +256,15 @@ def _undo_command(effect: Effect) -> Command:
 
 def caused(state: State, events: Sequence[e.Event]) -> list[Command]:
     """The commands that some facts have changed: as `pending`, but by what happened and not by all there is."""
-    moved = cast("list[e.AboutVisit]", [event for event in events if type(event) in _MOVING])
-    steps = {event.step: None for event in moved if event.step in state.flying}
-    undone = {(each.step, each.visit): None for each in moved if (each.step, each.visit) in state.undoing}
-    undoing = [_undo_command(state.undoing[each]) for each in undone if state.undoing[each].flying]
-    return [_command(state.flying[step]) for step in steps] + undoing
+    moved = [event for event in events if isinstance(event, (e.AttemptStarted, e.AttemptStopping, e.StepStopping))]
+    steps = {event.step: state.flying[event.step] for event in moved if event.step in state.flying}
+    commands = [_command(cell) for cell in steps.values()]
+    return commands + _caused_undoing(state, moved) if state.undoing else commands
 
 
-_MOVING: Final = frozenset({e.AttemptStarted, e.AttemptStopping, e.StepStopping})
-"""Asked for by the very type, as elsewhere on the way of every turn: `isinstance` of a model is slow to say no."""
+def _caused_undoing(state: State, moved: Iterable[e.AboutVisit]) -> list[Command]:
+    effects = {(each.step, each.visit): state.undoing.get((each.step, each.visit)) for each in moved}
+    return [_undo_command(each) for each in effects.values() if each is not None and each.flying]
 
 
 def status_of(state: State) -> str:

@@ -3,26 +3,28 @@
 import hashlib
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import msgspec
 import rfc8785
-from pydantic import BaseModel, ConfigDict
 
 from perdure.plan.canonical import canonical_json
 
 MOST_INLINE: Final = 1024
 """The most bytes of JSON that are written into an event."""
 DEEPEST: Final = 64
+_BRACKETS: Final = MOST_INLINE // DEEPEST
+"""What a list or an object is reckoned for, so that small values are not nested deep either."""
+_EXACT: Final = 2**53
 _ASCII: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 Read = Callable[[str], Any]
 """The value kept under a digest."""
 
 
-class Value(BaseModel):
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A JSON value, or where to find it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     data: Any = None
     sha256: str = ""
     """The digest of its bytes, if it is kept apart."""
@@ -37,8 +39,53 @@ NULL: Final = Value()
 
 def keep(value: Any, kept: dict[str, bytes]) -> Value:
     """A value as facts hold it; if it is large, its bytes are put with those to be kept. `ValueError`: not JSON."""
-    if value is None or value is True or value is False:
-        return Value(data=value)
+    if value is None:
+        return NULL
+    small = _copied(value, MOST_INLINE)
+    return Value(data=small[0]) if small is not None and small[1] >= 0 else _kept(value, kept)
+
+
+def _copied(value: Any, room: int) -> tuple[Any, int] | None:
+    """A copy of a value that is plainly JSON and small, and the room it leaves. Most are, and this is quickly seen.
+
+    Each value is reckoned as long as it can possibly be when it is written, whatever its letters are.
+    """
+    kind = cast("Any", type(value))
+    if kind is dict:
+        return _copied_dict(value, room - _BRACKETS)
+    if kind is list:
+        return _copied_list(value, room - _BRACKETS)
+    if kind is str:
+        room -= 6 * len(value) + 2
+        return (value, room) if room >= 0 and value.isascii() else None
+    if kind is int:
+        return (value, room - 20) if -_EXACT < value < _EXACT else None
+    return (value, room - 5) if value is None or kind is bool else None
+
+
+def _copied_dict(value: dict[Any, Any], room: int) -> tuple[Any, int] | None:
+    copy: dict[str, Any] = {}
+    for key, each in value.items():
+        room -= 6 * len(key) + 4 if type(key) is str and key.isascii() else MOST_INLINE
+        found = _copied(each, room) if room >= 0 else None
+        if found is None:
+            return None
+        copy[key], room = found
+    return copy, room
+
+
+def _copied_list(value: list[Any], room: int) -> tuple[Any, int] | None:
+    copy: list[Any] = []
+    for each in value:
+        found = _copied(each, room - 1) if room > 0 else None
+        if found is None:
+            return None
+        room = found[1]
+        copy.append(found[0])
+    return copy, room
+
+
+def _kept(value: Any, kept: dict[str, bytes]) -> Value:
     data = to_json(value)
     if len(data) <= MOST_INLINE and _is_plain(data):
         return Value(data=json.loads(data))  # as it will be read again: a tuple is a list

@@ -1,24 +1,23 @@
 """Acting steps: when an attempt may begin, and what follows from how it went."""
 
-from dataclasses import replace
 from heapq import heappop, heappush
 from typing import Any, Final
 
+import msgspec
+
 from perdure.core import events as e
-from perdure.core.calls import DOUBTFUL, Failure, Repeat
+from perdure.core.calls import DOUBTFUL, Call, Failure, Repeat
 from perdure.core.cells import Cell, Work
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, fail, unmet_of
-from perdure.core.lines import called_by, make_hungry
-from perdure.core.outline import priority_of
-from perdure.core.seeing import as_data, call_of
+from perdure.core.lines import make_hungry
+from perdure.core.seeing import asked, call_of
 from perdure.core.state import Entry
-from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.flow import own_exits
 from perdure.plan.model.parts import Retry
-from perdure.plan.model.steps import AnyStep, DecideStep, Working
+from perdure.plan.model.steps import AnyStep, DecideStep
 from perdure.plan.raw import is_mapping
 
 NOT_AGAIN: Final = frozenset({"invalid", "denied", "budget", "cancelled", "in_doubt"})
@@ -35,7 +34,8 @@ def feed(turn: Deciding) -> None:
     state = turn.state
     if state.paused_at is not None or not (state.hungry or state.parked):
         return
-    _unpark(turn)
+    if state.parked:
+        _unpark(turn)
     while turn.slots > 0 and (cell := _next(turn)) is not None:
         _begin(turn, cell)
 
@@ -65,7 +65,7 @@ def _is_hungry(turn: Deciding, entry: Entry) -> bool:
 
 
 def _begin(turn: Deciding, cell: Cell) -> None:
-    if (lock := _missing_lock(turn, cell)) is not None:
+    if cell.part.locks and (lock := _missing_lock(turn, cell)) is not None:
         _park(turn, cell, lock)
         _unpark(turn)
     elif not cell.open:
@@ -78,25 +78,24 @@ def _begin(turn: Deciding, cell: Cell) -> None:
 def _attempt(turn: Deciding, cell: Cell) -> None:
     work = cell.work
     try:
-        work.call = call_of(turn.state, cell)
-        digest = digest_of(as_data(work.call))
+        work.call, digest = asked(turn.state, cell)
     except ExpressionError as error:
         fail(turn, cell, "invalid", error.message)
         return
-    due = _deadline(turn, cell)
+    due = _deadline(turn, cell, work.call)
     turn.record_start(
         cell, e.AttemptStarted(step=cell.key, visit=cell.visit, attempt=work.attempt + 1, call=digest, due=due)
     )
     turn.slots -= 1
-    tool = called_by(cell)
+    tool = cell.part.tool
     if tool in turn.tools:
         turn.tools[tool] -= 1
 
 
-def _deadline(turn: Deciding, cell: Cell) -> int | None:
-    seconds = cell.step.timeout if isinstance(cell.step, Working) else None
-    if seconds is None and cell.work.call is not None:
-        seconds = turn.state.rules.seconds(cell.work.call)
+def _deadline(turn: Deciding, cell: Cell, call: Call) -> int | None:
+    seconds = cell.part.working.timeout if cell.part.working else None
+    if seconds is None:
+        seconds = turn.state.rules.seconds(call)
     return None if seconds is None else turn.now + round(seconds * 1000)
 
 
@@ -104,7 +103,7 @@ def _deadline(turn: Deciding, cell: Cell) -> int | None:
 
 
 def _missing_lock(turn: Deciding, cell: Cell) -> str | None:
-    for name in sorted(cell.step.locks) if isinstance(cell.step, Working) else ():
+    for name in cell.part.locks:
         if not _may_take(turn, cell, name):
             return name
     return None
@@ -118,7 +117,7 @@ def _may_take(turn: Deciding, cell: Cell, name: str) -> bool:
 
 
 def _park(turn: Deciding, cell: Cell, lock: str) -> None:
-    entry = (-priority_of(cell.node), cell.age, cell.key, cell.visit)
+    entry = (cell.part.rank, cell.age, cell.key, cell.visit)
     heappush(turn.state.parked.setdefault(lock, []), entry)
 
 
@@ -138,7 +137,7 @@ def _unpark(turn: Deciding) -> None:
 def settle_work(turn: Deciding, cell: Cell) -> None:
     """What follows from how the last attempt went."""
     work = cell.work
-    if work.flying or work.due is not None:
+    if work.flying or work.due is not None or (work.outcome is None and not work.lost):
         return
     failure = _failure_of(work)
     if failure is not None and _is_doubtful(turn, cell, failure):
@@ -167,12 +166,13 @@ def _judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
 
 def _own_exit(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> tuple[str, Failure | None]:
     """The word that a finished attempt ends its step with, or what is wrong with it."""
-    step = cell.step
-    exit_, declared = outcome.exit, step.verdicts if isinstance(step, Working) else ()
-    if isinstance(step, DecideStep):
+    step, exit_ = cell.step, outcome.exit
+    if type(step) is DecideStep:
         exit_, declared = outcome.output.load(turn.read), step.choices
     elif exit_ == "success":
-        declared = ("success",)
+        return exit_, unmet_of(turn, cell, exit_, outcome.output)
+    else:
+        declared = cell.part.working.verdicts if cell.part.working else ()
     if not isinstance(exit_, str) or exit_ not in declared:
         return "failure", Failure("invalid", f"{exit_!r} was not declared; it may end with: {_words(step)}")
     return exit_, unmet_of(turn, cell, exit_, outcome.output)
@@ -199,7 +199,7 @@ def _again(turn: Deciding, cell: Cell, pause: int = 0) -> None:
 
 def _pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
     """How long until the next try; None if there is none."""
-    policy: Retry | None = cell.step.retry if isinstance(cell.step, Working) else None
+    policy: Retry | None = cell.part.working.retry if cell.part.working else None
     work = cell.work
     if policy is None or failure.kind in NOT_AGAIN or work.counted >= policy.attempts:
         return None
@@ -303,4 +303,4 @@ def _cut_off(turn: Deciding, cell: Cell) -> Ending:
     settled = failure is None or failure.kind not in DOUBTFUL or cell.question in turn.state.answers
     if settled or _repeat(turn, cell) == "safe":
         return how
-    return replace(how, failure=Failure("in_doubt", "it was stopped, and nobody knows whether it had its effect"))
+    return msgspec.structs.replace(how, failure=Failure("in_doubt", "it was stopped, and nobody knows whether it had its effect"))

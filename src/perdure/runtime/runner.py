@@ -7,16 +7,14 @@ hears of it then. While a commit is under way messages gather; the next commit t
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.calls import Outcome
-from perdure.core.lines import called_by
 from perdure.core.seeing import as_data, call_of, names_secrets
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
@@ -55,8 +53,7 @@ OF_ONE_RUN: Final = (Malformed, OutOfOrder, UnknownArtifact)
 """What one run wrote cannot be kept; the others are not touched."""
 REPORTS: Final = (e.AttemptEnded, e.AttemptLost)
 """What the world told once and will not tell again."""
-_BOUNDS: Final = frozenset({e.AttemptStarted.type, e.AttemptEnded.type, e.AttemptLost.type})
-"""Where an attempt begins or ends."""
+_ABOUT_QUESTIONS: Final = (e.QuestionAsked, e.QuestionAnswered, e.QuestionClosed)
 Sent = tuple[Message, "asyncio.Future[None] | None"]
 _log = logging.getLogger("perdure.runtime")
 
@@ -126,7 +123,7 @@ class Runner:
     def count_anew(self) -> None:
         """Tell the room what is at work and what is held, by the state alone."""
         room = self.host.room
-        room.recount(self.run, [called_by(cell) for cell in self.state.flying.values()])
+        room.recount(self.run, [cell.part.tool for cell in self.state.flying.values()])
         room.hold(self.run, self.state.locks, ())
 
     def _wake(self) -> None:
@@ -159,9 +156,9 @@ class Runner:
         taken: list[Sent] = []
         at = self.now()
         try:
-            for sent in islice(iter(self._next, None), MOST_MESSAGES):
-                taken.append(sent)
-                self._take(sent, at, events)
+            while self._inbox and len(taken) < MOST_MESSAGES:
+                taken.append(self._inbox.popleft())
+                self._take(*taken[-1], at, events)
             made = self._turn(events, at) if events else None
         except Exception as error:  # noqa: BLE001  a bug, ours or a strategy's, must not leave a run hanging unseen
             _log.exception("the run %s cannot be decided on; it stands as its journal says", self.run)
@@ -172,11 +169,9 @@ class Runner:
         else:
             self._settled(taken)
 
-    def _next(self) -> Sent | None:
-        return self._inbox.popleft() if self._inbox else None
-
-    def _take(self, sent: Sent, at: int, events: list[e.Event]) -> None:
-        message, future = sent
+    def _take(
+        self, message: Message, future: "asyncio.Future[None] | None", at: int, events: list[e.Event]
+    ) -> None:
         try:
             moment = self.host.room.moment(self.run, at)
             made = turn(self.state, message, replace(moment, slots=0) if self.is_foreign else moment)
@@ -190,9 +185,9 @@ class Runner:
         """Tell the room what began and what is over."""
         room, run, state = self.host.room, self.run, self.state
         for event in made:
-            if event.type in _BOUNDS and isinstance(event, e.AboutAttempt) and event.deed == "do":
-                count = room.take if event.type == e.AttemptStarted.type else room.give
-                count(run, called_by(state.cells[event.step]))
+            if isinstance(event, (e.AttemptStarted, e.AttemptEnded, e.AttemptLost)) and event.deed == "do":
+                count = room.take if isinstance(event, e.AttemptStarted) else room.give
+                count(run, state.cells[event.step].part.tool)
         room.want(run, () if self.is_foreign or state.paused_at is not None else state.hungry)
         if state.locks or state.parked or not room.is_unlocked:
             room.hold(run, state.locks, state.parked)
@@ -211,11 +206,9 @@ class Runner:
     def _turn(self, events: list[e.Event], at: int) -> Turn:
         first = self.head + 1
         entries = [Entry(self.run, seq, each.type, at, e.encode(each)) for seq, each in enumerate(events, first)]
-        artifacts = [Artifact(digest, data) for digest, data in self.state.kept.items()]
-        asked = [each.question for each in events if type(each) is e.QuestionAsked]
-        answered = [
-            each.question for each in events if type(each) is e.QuestionAnswered or type(each) is e.QuestionClosed
-        ]
+        artifacts = [Artifact(digest, data) for digest, data in self.state.kept.items()] if self.state.kept else ()
+        about = [each for each in events if isinstance(each, _ABOUT_QUESTIONS)]
+        asked, answered = _questions_in(about) if about else ((), ())
         return Turn(self.run, first, entries, artifacts, self._summary(), asked, answered)
 
     def _summary(self) -> Summary | None:
@@ -399,6 +392,13 @@ class Runner:
                 outcome = Outcome.failed("invalid", f"what it gave is not JSON: {error}")
         assert outcome.failure is not None  # noqa: S101  one of both
         return e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), **about)
+
+
+def _questions_in(events: Iterable[e.Event]) -> tuple[list[str], list[str]]:
+    """Those that were asked, and those that need no answer any more."""
+    asked = [each.question for each in events if isinstance(each, e.QuestionAsked)]
+    closed = (e.QuestionAnswered, e.QuestionClosed)
+    return asked, [each.question for each in events if isinstance(each, closed)]
 
 
 def _refuse(future: "asyncio.Future[None] | None", error: BaseException) -> None:

@@ -20,7 +20,6 @@ from perdure.core import events as e
 from perdure.core.accepting import Look, Message
 from perdure.core.calls import Call, Failure, Outcome, Repeat
 from perdure.core.deciding import Moment
-from perdure.core.lines import called_by
 from perdure.core.outline import Outline
 from perdure.core.seeing import call_of, output_of
 from perdure.core.state import Rules, State
@@ -154,7 +153,7 @@ class World:
     def _moment(self, message: Message) -> Moment:
         """What is free, with the place that the message itself gives back."""
         freed = message.step if isinstance(message, (e.AttemptEnded, e.AttemptLost)) and message.deed == "do" else None
-        used = [called_by(each) for key, each in self.state.flying.items() if key != freed]
+        used = [each.part.tool for key, each in self.state.flying.items() if key != freed]
         tools = {name: most - used.count(name) for name, most in self.limits.items()}
         return Moment(self.now, self.slots - len(used), tools, self.locked)
 
