@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Protocol
 
+import msgspec
+
 from perdure.core.calls import Call, Outcome
 from perdure.errors import PerdureError
 
@@ -202,8 +204,7 @@ def unheard(fraction: float, message: str = "") -> None:
     """Where reports of progress go when nobody listens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(msgspec.Struct, frozen=True):
     """One try at a step, as its performer sees it."""
 
     run: str

@@ -3,7 +3,7 @@
 import pytest
 from driven import NO, driven, tool
 
-from perdure.core.seeing import call_of, names_secrets
+from perdure.core.seeing import call_of
 from perdure.testing.worlds import HANGS, World
 
 
@@ -96,7 +96,7 @@ def test_secrets_are_only_named():
     ],
 )
 def test_who_wants_a_secret_is_known(step, wants):
-    assert names_secrets(World({"steps": [step]}, {"a": HANGS}).run().state.cells["a"]) is wants
+    assert World({"steps": [step]}, {"a": HANGS}).run().state.cells["a"].part.wants_secrets is wants
 
 
 def test_only_calls_are_called():

@@ -10,7 +10,7 @@ from perdure.plan.expr import template, texts_in
 from perdure.plan.flow import needed_by, target_of
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import ToolCall
+from perdure.plan.model.parts import AgentCall, ToolCall
 from perdure.plan.model.steps import (
     AgentStep,
     AnyStep,
@@ -57,53 +57,6 @@ def kind_of(node: Node) -> Kind:
     return _KINDS.get(type(step), "mark")
 
 
-class Part:
-    """A step of a plan. Asking a model what it is takes long; what every turn asks is worked out once and kept here."""
-
-    __slots__ = (
-        "_index", "_targets", "asked", "call", "is_guarded", "is_judged", "is_plain", "kind", "locks", "node", "rank",
-        "step", "tool", "undo", "working",
-    )  # fmt: skip
-
-    def __init__(self, node: Node, index: Index) -> None:
-        step = node.step
-        self.node, self.step = node, step
-        self.kind: Kind = kind_of(node)
-        self.working: Final = step if isinstance(step, Working) else None
-        """The step, if it does something."""
-        self.call: Final = _CALLS[type(step)](step) if step is not None and type(step) in _CALLS else None
-        """The call that an acting step makes."""
-        self.tool: Final = self.call.tool if isinstance(self.call, ToolCall) else ""
-        """What it waits in line for: its tool, or its turn alone."""
-        self.rank: Final = -priority_of(node)
-        """Among those that could begin, lower goes first."""
-        self.locks: Final = tuple(sorted(self.working.locks)) if self.working else ()
-        self.undo: Final = self.working.undo if self.working else None
-        self.is_plain: Final = self.kind == "work" and type(step) is not AgentStep
-        """Whether its visits have no terms of their own, and nothing inside."""
-        self.is_guarded: Final = _is_guarded(step)
-        """Whether something is to be looked at before it is entered."""
-        self.is_judged: Final = self.working is not None and bool(self.working.accept or self.working.ensures)
-        """Whether its result has to fulfil something."""
-        self.asked: tuple[Call, str] | None = None
-        """The call and its digest, if it is the same at every visit and was made once."""
-        self._index, self._targets = index, dict[str, str]()
-
-    def target(self, exit_: str) -> str:
-        """Where an exit leads."""
-        found = self._targets.get(exit_)
-        if found is None:
-            found = self._targets[exit_] = intern(target_of(self.node, exit_, self._index))
-        return found
-
-
-def _is_guarded(step: AnyStep | None) -> bool:
-    if step is None:
-        return False
-    counted = isinstance(step, Leading) and step.max_visits is not None
-    return counted or step.when is not None or (isinstance(step, Working) and bool(step.requires))
-
-
 class Wiring:
     """What the needs in a graph come to. Children are named by their positions."""
 
@@ -147,6 +100,71 @@ class Form:
         )
 
 
+_NOTHING: Final = Form(None)
+
+
+class Part:
+    """A step of a plan. Asking a model what it is takes long; what every turn asks is worked out once and kept here."""
+
+    __slots__ = (
+        "_outline", "_targets", "asked", "call", "is_guarded", "is_judged", "is_plain", "kind", "locks", "node",
+        "rank", "step", "tool", "undo", "working",
+    )  # fmt: skip
+
+    def __init__(self, node: Node, outline: "Outline") -> None:
+        step = node.step
+        self.node, self.step = node, step
+        self.kind: Kind = kind_of(node)
+        self.working: Final = step if isinstance(step, Working) else None
+        """The step, if it does something."""
+        self.call: Final = _CALLS[type(step)](step) if step is not None and type(step) in _CALLS else None
+        """The call that an acting step makes."""
+        self.tool: Final = self.call.tool if isinstance(self.call, ToolCall) else ""
+        """What it waits in line for: its tool, or its turn alone."""
+        self.rank: Final = -priority_of(node)
+        """Among those that could begin, lower goes first."""
+        self.locks: Final = tuple(sorted(self.working.locks)) if self.working else ()
+        self.undo: Final = self.working.undo if self.working else None
+        self.is_plain: Final = self.kind == "work" and type(step) is not AgentStep
+        """Whether its visits have no terms of their own, and nothing inside."""
+        self.is_guarded: Final = _is_guarded(step)
+        """Whether something is to be looked at before it is entered."""
+        self.is_judged: Final = self.working is not None and bool(self.working.accept or self.working.ensures)
+        """Whether its result has to fulfil something."""
+        self.asked: tuple[Call, str] | None = None
+        """The call and its digest, if it is the same at every visit and was made once."""
+        self._outline, self._targets = outline, dict[str, str]()
+
+    @property
+    def given(self) -> Form:
+        """What its call is given."""
+        return self._outline.form(self.call.with_) if isinstance(self.call, (ToolCall, AgentCall)) else _NOTHING
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether its call is the same at every visit."""
+        return self.tool != "" and self.given.is_literal
+
+    @property
+    def wants_secrets(self) -> bool:
+        """Whether its call wants values that must not be written down."""
+        return any(reference.root == "secrets" for reference in self.given.references)
+
+    def target(self, exit_: str) -> str:
+        """Where an exit leads."""
+        found = self._targets.get(exit_)
+        if found is None:
+            found = self._targets[exit_] = intern(target_of(self.node, exit_, self._outline.index))
+        return found
+
+
+def _is_guarded(step: AnyStep | None) -> bool:
+    if step is None:
+        return False
+    counted = isinstance(step, Leading) and step.max_visits is not None
+    return counted or step.when is not None or (isinstance(step, Working) and bool(step.requires))
+
+
 class Outline:
     """A plan with its tree."""
 
@@ -182,7 +200,7 @@ class Outline:
         """A step of the plan, or the plan as a whole."""
         found = self._parts.get(node)
         if found is None:
-            found = self._parts[node] = Part(node, self.index)
+            found = self._parts[node] = Part(node, self)
         return found
 
     def form(self, value: Any) -> Form:

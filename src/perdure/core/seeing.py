@@ -12,7 +12,7 @@ from perdure.core.values import digest_of
 from perdure.plan.expr import Reference, fill, parse
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, ModelCall, ToolCall
-from perdure.plan.model.steps import AgentStep, MapStep, SubplanStep, ToolStep
+from perdure.plan.model.steps import AgentStep, MapStep, SubplanStep
 
 Seen = dict[str, Any]
 
@@ -183,16 +183,9 @@ def asked(state: State, cell: Cell) -> tuple[Call, str]:
         return part.asked
     call = call_of(state, cell)
     found = (call, digest_of(as_data(call)))
-    if type(part.step) is ToolStep and cell.scope.outline.form(part.step.with_).is_literal:
+    if part.is_literal:
         part.asked = found
     return found
-
-
-def names_secrets(cell: Cell) -> bool:
-    """Whether the call of a step wants values that must not be written down."""
-    call = cell.part.call
-    given = call.with_ if isinstance(call, (ToolCall, AgentCall)) else None
-    return any(reference.root == "secrets" for reference in cell.scope.outline.form(given).references)
 
 
 def filled_call(state: State, scope: Scope, call: Any, secrets: Mapping[str, Any] | None = None, **extra: Any) -> Call:

@@ -303,4 +303,5 @@ def _cut_off(turn: Deciding, cell: Cell) -> Ending:
     settled = failure is None or failure.kind not in DOUBTFUL or cell.question in turn.state.answers
     if settled or _repeat(turn, cell) == "safe":
         return how
-    return msgspec.structs.replace(how, failure=Failure("in_doubt", "it was stopped, and nobody knows whether it had its effect"))
+    failure = Failure("in_doubt", "it was stopped, and nobody knows whether it had its effect")
+    return msgspec.structs.replace(how, failure=failure)

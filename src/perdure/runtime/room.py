@@ -41,6 +41,8 @@ class Room:
 
     def moment(self, run: str, at: int) -> Moment:
         """What a run may take now. Where others wait, what is free is shared."""
+        if not (self._since or self._woken or self._locks or self._limits.tools):
+            return Moment(at, min(self._limits.total - self._taken, self._left_in(run)))
         mine = self._woken.pop(run, None)
         free = self._limits.total - self._taken - len(self._woken)
         others = len(self._since) - (run in self._since)
@@ -72,7 +74,10 @@ class Room:
     def take(self, run: str, tool: str) -> None:
         """An attempt has begun."""
         self._taken += 1
-        self._by_run.setdefault(run, Counter())[tool] += 1
+        mine = self._by_run.get(run)
+        if mine is None:
+            mine = self._by_run[run] = Counter()
+        mine[tool] += 1
         self._by_tool[tool] += 1
 
     def give(self, run: str, tool: str) -> None:
@@ -80,7 +85,8 @@ class Room:
         self._taken -= 1
         self._by_run[run][tool] -= 1
         self._by_tool[tool] -= 1
-        self._offer()
+        if self._since:
+            self._offer()
 
     def recount(self, run: str, tools: Iterable[str]) -> None:
         """Note what a run has at work, whatever was thought before."""

@@ -10,12 +10,13 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.calls import Outcome
-from perdure.core.seeing import as_data, call_of, names_secrets
+from perdure.core.seeing import as_data, call_of
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
 from perdure.core.undoing import undo_call
@@ -69,6 +70,7 @@ class Runner:
         self.head = head
         """The number of the last fact that is durable, or about to be."""
         self.stage = Stage(host.performer, self._told, host.grace)
+        self._loop = asyncio.get_running_loop()
         self._offset = max(0, state.at - host.clock.now())  # a clock that was set back must not stop the run's timers
         self._inbox: deque[Sent] = deque()
         self._committing: list[Sent] = []
@@ -104,7 +106,7 @@ class Runner:
 
     def send(self, message: Message) -> "asyncio.Future[None]":
         """Take a message. What is returned resolves when it is durable, or says why it was refused."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[None] = self._loop.create_future()
         self._inbox.append((message, future))
         self._wake()
         return future
@@ -130,7 +132,7 @@ class Runner:
         if not self._scheduled and not self._committing and not self._reloading:
             self._scheduled = True
             self.host.stirring.add(self.run)
-            asyncio.get_running_loop().call_soon(self._pump)
+            self._loop.call_soon(self._pump)
 
     def _heard(self, message: Message) -> None:
         """Take what came of an attempt: at once if nothing else is at work, or else together with what comes soon."""
@@ -341,30 +343,27 @@ class Runner:
 
     def _attempt(self, command: StartAttempt) -> Attempt:
         state = self.state
-        cell = state.cells[command.step]
+        cell, work = state.cells[command.step], state.cells[command.step].work
         if command.deed == "undo":
             call = undo_call(state.undoing[command.step, command.visit])
             key = key_of(self.run, f"{command.step}!", command.visit, digest_of(as_data(call)))
             return Attempt(self.run, command.step, command.visit, command.attempt, key, call, deed="undo")
-        masked = cell.work.call or call_of(state, cell)
-        key = key_of(self.run, command.step, command.visit, cell.work.digest)
-        call = call_of(state, cell, self.host.secrets) if names_secrets(cell) else masked
-        until = cell.work.until
+        key = key_of(self.run, command.step, command.visit, work.digest)
+        call = work.call or call_of(state, cell)
+        if cell.part.asked is None and cell.part.wants_secrets:
+            call = call_of(state, cell, self.host.secrets)
+        until = work.until
         seconds = None if until is None else max(0.0, (until - state.clock(self.now())) / 1000)
         return Attempt(
-            self.run, command.step, command.visit, command.attempt, key, call, seconds, self._reporter(command)
+            self.run, command.step, command.visit, command.attempt, key, call, seconds, partial(self._report, command)
         )
 
-    def _reporter(self, command: StartAttempt) -> Any:
-        loop = asyncio.get_running_loop()
-
-        def report(fraction: float, message: str = "") -> None:
-            share = float(fraction)
-            told = (share if 0.0 <= share <= 1.0 else float(share > 1.0), str(message)[:200])  # NaN is no share
-            with suppress(RuntimeError):  # the loop may be gone; the one who reports need not know
-                loop.call_soon_threadsafe(self._progress, command, *told)
-
-        return report
+    def _report(self, command: StartAttempt, fraction: float, message: str = "") -> None:
+        """Called from any thread."""
+        share = float(fraction)
+        told = (share if 0.0 <= share <= 1.0 else float(share > 1.0), str(message)[:200])  # NaN is no share
+        with suppress(RuntimeError):  # the loop may be gone; the one who reports need not know
+            self._loop.call_soon_threadsafe(self._progress, command, *told)
 
     def _progress(self, command: StartAttempt, fraction: float, message: str) -> None:
         """Make a fact of it, but not more often than people look."""

@@ -13,8 +13,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
 from typing import Any, Final
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from perdure.core.calls import Outcome
 from perdure.tools.calling import awaited, called
@@ -33,7 +35,7 @@ def main() -> None:
     request = json.loads(sys.stdin.buffer.read())
     _die_with(request["parent"])
     outcome = _perform(request, say)
-    say({"output": outcome.output, "failure": outcome.failure and asdict(outcome.failure)})
+    say({"output": outcome.output, "failure": outcome.failure and to_builtins(outcome.failure)})
 
 
 def _line_writer() -> Say:
