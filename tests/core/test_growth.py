@@ -51,7 +51,10 @@ def test_e5_a_linear_react_loop():
     assert [made.call.arguments.get("prompt", made.call.arguments.get("value")) for made in world.made] == [
         "Fix it it!", "look here", "Saw look here", "look there", "Saw look there",
     ]  # fmt: skip
-    assert [event.step for event in world.find(e.StepEntered, e.AttemptStarted)] == ["ag", *(f"ag/1.{n}" for n in range(1, 6))]
+    assert [event.step for event in world.find(e.StepEntered, e.AttemptStarted)] == [
+        "ag",
+        *(f"ag/1.{n}" for n in range(1, 6)),
+    ]
 
 
 def beam(view):

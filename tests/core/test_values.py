@@ -6,6 +6,8 @@ import math
 
 import pytest
 import rfc8785
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from perdure.core.values import MOST_INLINE, NULL, Value, digest_of, keep, to_json, well_formed
 
@@ -30,6 +32,20 @@ def test_others_are_kept_under_their_digest(value):
 def test_a_value_is_kept_as_it_will_be_read():
     assert keep((1, {2: (3,)}), {}).data == [1, {"2": [3]}]
     assert NULL.load(lambda digest: digest) is None
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=40)
+JSON = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=9), inner), max_leaves=40)
+
+
+@settings(max_examples=300, deadline=None, database=None, derandomize=True)
+@given(JSON)
+def test_what_is_quickly_seen_to_be_small_is_small_and_a_copy(value):
+    kept = {}
+    found = keep(value, kept)
+    assert found.load(lambda digest: json.loads(kept[digest])) == value
+    assert found.sha256 or (len(to_json(value)) <= MOST_INLINE and rb"\ud" not in to_json(value))
+    assert found.data is not value or not isinstance(value, (dict, list))
 
 
 def nested(depth):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, Final, cast
 
 import msgspec
@@ -41,11 +42,11 @@ def keep(value: Any, kept: dict[str, bytes]) -> Value:
     """A value as facts hold it; if it is large, its bytes are put with those to be kept. `ValueError`: not JSON."""
     if value is None:
         return NULL
-    small = _copied(value, MOST_INLINE)
+    small = copied(value)
     return Value(data=small[0]) if small is not None and small[1] >= 0 else _kept(value, kept)
 
 
-def _copied(value: Any, room: int) -> tuple[Any, int] | None:
+def copied(value: Any, room: int = MOST_INLINE) -> tuple[Any, int] | None:
     """A copy of a value that is plainly JSON and small, and the room it leaves. Most are, and this is quickly seen.
 
     Each value is reckoned as long as it can possibly be when it is written, whatever its letters are.
@@ -60,6 +61,8 @@ def _copied(value: Any, room: int) -> tuple[Any, int] | None:
         return (value, room) if room >= 0 and value.isascii() else None
     if kind is int:
         return (value, room - 20) if -_EXACT < value < _EXACT else None
+    if kind is float:
+        return (value, room - 25) if isfinite(value) else None
     return (value, room - 5) if value is None or kind is bool else None
 
 
@@ -67,7 +70,7 @@ def _copied_dict(value: dict[Any, Any], room: int) -> tuple[Any, int] | None:
     copy: dict[str, Any] = {}
     for key, each in value.items():
         room -= 6 * len(key) + 4 if type(key) is str and key.isascii() else MOST_INLINE
-        found = _copied(each, room) if room >= 0 else None
+        found = copied(each, room) if room >= 0 else None
         if found is None:
             return None
         copy[key], room = found
@@ -77,7 +80,7 @@ def _copied_dict(value: dict[Any, Any], room: int) -> tuple[Any, int] | None:
 def _copied_list(value: list[Any], room: int) -> tuple[Any, int] | None:
     copy: list[Any] = []
     for each in value:
-        found = _copied(each, room - 1) if room > 0 else None
+        found = copied(each, room - 1) if room > 0 else None
         if found is None:
             return None
         room = found[1]

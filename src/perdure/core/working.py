@@ -144,7 +144,8 @@ def settle_work(turn: Deciding, cell: Cell) -> None:
         _in_doubt(turn, cell, failure)
     elif failure is not None:
         _fail_or_retry(turn, cell, failure)
-    elif work.outcome is not None:
+    else:
+        assert work.outcome is not None  # noqa: S101  else it was lost, which is a failure
         _judge(turn, cell, work.outcome)
 
 

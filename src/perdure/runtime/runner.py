@@ -171,9 +171,7 @@ class Runner:
         else:
             self._settled(taken)
 
-    def _take(
-        self, message: Message, future: "asyncio.Future[None] | None", at: int, events: list[e.Event]
-    ) -> None:
+    def _take(self, message: Message, future: "asyncio.Future[None] | None", at: int, events: list[e.Event]) -> None:
         try:
             moment = self.host.room.moment(self.run, at)
             made = turn(self.state, message, replace(moment, slots=0) if self.is_foreign else moment)
