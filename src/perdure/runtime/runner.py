@@ -64,6 +64,7 @@ class Runner:
 
     def __init__(self, host: "Host", state: State, head: int) -> None:
         self.host = host
+        self.run: Final = state.run
         self.state = state
         self.is_foreign = False
         """Whether its plan cannot be carried out here: then it takes messages, and begins nothing."""
@@ -84,11 +85,6 @@ class Runner:
         """Why it does not go on although it could. The next message makes it try again."""
 
     @property
-    def run(self) -> str:
-        """The run's id."""
-        return self.state.run
-
-    @property
     def is_idle(self) -> bool:
         """Whether nothing is under way that would be lost by letting go."""
         return not (self._inbox or self._committing or self._scheduled or self._reloading or self.stage.busy)
@@ -105,7 +101,12 @@ class Runner:
         self._wake()
 
     def send(self, message: Message) -> "asyncio.Future[None]":
-        """Take a message. What is returned resolves when it is durable, or says why it was refused."""
+        """Take a message from outside. What is returned resolves when it is durable, or says why it was refused.
+
+        `ValueError` if it could not be read again: records do not check what they are made with.
+        """
+        if not isinstance(message, Look):
+            e.decode(message.type, e.encode(message))
         future: asyncio.Future[None] = self._loop.create_future()
         self._inbox.append((message, future))
         self._wake()

@@ -17,6 +17,7 @@ NOT_BEGUN: Final = Outcome.failed("unavailable", "it was stopped before it began
 """Of this one it is known that nothing was done."""
 Told = Callable[[Attempt, Outcome, bool], None]
 """Called with an attempt, what came of it, and whether it was to undo."""
+_FAILURE: Final = (Failure, type(None))
 Name = tuple[str, int, int, bool]
 
 
@@ -97,7 +98,7 @@ class Stage:
 
 
 def _checked(outcome: object) -> Outcome:
-    if isinstance(outcome, Outcome) and isinstance(outcome.failure, Failure | None):
+    if isinstance(outcome, Outcome) and isinstance(outcome.failure, _FAILURE) and isinstance(outcome.exit, str):
         return outcome
     return Outcome.failed("invalid", f"the performer gave {type(outcome).__name__}, which is no outcome")
 
