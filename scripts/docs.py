@@ -4,16 +4,12 @@ A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`. E
 docs is written by hand.
 """
 
-import ast
-import inspect
-import itertools
 import json
 import re
 import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import click
 import msgspec
@@ -28,6 +24,7 @@ from perdure.core.values import NULL
 from perdure.plan import Plan
 from perdure.plan.drawing.svg import svg
 from perdure.plan.model import parts
+from perdure.plan.model.meaning import meanings
 from perdure.plan.model.steps import STEP_TYPES, AnyStep, Grouping, Leading, Working
 from perdure.tools import BUILTIN
 
@@ -109,7 +106,7 @@ def _rows(model: type, skip: frozenset[str] = frozenset()) -> Iterator[str]:
             else f"`{json.dumps(info.default, default=str)}`".replace('"', "")
         )
         kind = _cell(_type(here["properties"][written]))
-        yield f"| `{written}` | {kind} | {default} | {_cell(info.description or '')} |\n"
+        yield f"| `{written}` | {kind} | {default} | {_cell(meanings(model)[name])} |\n"
 
 
 def _names(model: type) -> frozenset[str]:
@@ -198,21 +195,10 @@ def events() -> Iterator[str]:
 def _facts(event: type[Event]) -> Iterator[str]:
     yield "| field | type | default | meaning |\n|---|---|---|---|\n"
     schema = msgspec.json.schema(event, ref_template="{name}")["$defs"][event.__name__]["properties"]
-    meanings = {name: text for each in event.__mro__[::-1] for name, text in _meanings(each)}
     for field in msgspec.structs.fields(event):
         default = "required" if field.required else "" if field.default in NOTHING else f"`{field.default}`".lower()
         kind = _cell(_type(schema[field.name]))
-        yield f"| `{field.name}` | {kind} | {default} | {_cell(meanings[field.name])} |\n"
-
-
-def _meanings(kind: type) -> Iterator[tuple[str, str]]:
-    """What stands below each field of a class."""
-    if not issubclass(kind, Event):
-        return
-    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-    for field, text in itertools.pairwise(cast("ast.ClassDef", tree).body):
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-            yield cast("ast.Name", field.target).id, inspect.cleandoc(str(text.value.value))
+        yield f"| `{field.name}` | {kind} | {default} | {_cell(meanings(event)[field.name])} |\n"
 
 
 GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {

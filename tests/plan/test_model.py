@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from perdure.plan import Plan
 from perdure.plan.model import parts
+from perdure.plan.model.meaning import meanings
 from perdure.plan.model.steps import STEP_TYPES, ToolStep
 
 ONE_OF_EACH = {
@@ -53,7 +54,7 @@ def models():
 
 @pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)
 def test_every_field_is_described(model):
-    assert [name for name, info in model.model_fields.items() if not info.description] == []
+    assert [name for name in model.model_fields if not meanings(model).get(name)] == []
     assert model.model_config["frozen"]
     assert model.model_config["extra"] in ("forbid", None)
 

@@ -1,10 +1,15 @@
 """The JSON Schema of a plan, for editors and models: what may be written, with a sentence on every field."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from pydantic.json_schema import GenerateJsonSchema
 
+from perdure.plan.model import parts
 from perdure.plan.model.document import FORMAT, Plan
+from perdure.plan.model.meaning import meanings
+from perdure.plan.model.parts import Part
+from perdure.plan.model.steps import STEP_TYPES
 from perdure.plan.raw import Raw
 
 DIALECT: Final = GenerateJsonSchema.schema_dialect
@@ -23,6 +28,8 @@ def plan_schema() -> dict[str, Raw]:
     """The schema of a plan document, as people write it."""
     schema = Plan.model_json_schema(by_alias=True, mode="validation", ref_template="#/$defs/{model}")
     definitions: dict[str, Raw] = schema["$defs"]
+    for record in _records():
+        _describe(record, definitions[record.__name__]["properties"])
     for name, forms in SHORT_FORMS.items():
         definitions[name] = {"anyOf": [*forms, definitions[name]]}
     for name, field in NOT_EMPTY.items():
@@ -31,6 +38,19 @@ def plan_schema() -> dict[str, Raw]:
         _allow_parallel(holder)
     definitions.get("Plan", schema)["properties"]["$schema"] = {"type": "string", "description": "For editors."}
     return {"$schema": DIALECT, "$id": IDENTIFIER, **schema}
+
+
+def _records() -> Iterator[type[Part]]:
+    """Those that a plan is made of."""
+    yield from (Plan, *STEP_TYPES.values())
+    found = (each for each in vars(parts).values() if isinstance(each, type) and issubclass(each, Part))
+    yield from (each for each in found if each is not Part)
+
+
+def _describe(record: type[Part], properties: dict[str, Raw]) -> None:
+    sentences = meanings(record)
+    for name, info in record.model_fields.items():
+        properties[info.alias or name]["description"] = sentences.get(name, "")
 
 
 def _allow_parallel(holder: dict[str, Raw]) -> None:

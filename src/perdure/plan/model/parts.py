@@ -48,7 +48,6 @@ class Part(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         serialize_by_alias=True,
-        use_attribute_docstrings=True,
         allow_inf_nan=False,
         defer_build=True,  # most programs need few of the validators, and building them all takes a while
     )

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from perdure.plan.model import parts
 from perdure.plan.model.document import FORMAT, Plan
+from perdure.plan.model.meaning import meanings
 from perdure.plan.model.steps import GROUP_KEYS, KIND_KEYS, STEP_TYPES, kind_of
 from perdure.plan.problems import Path, Problem, did_you_mean, written
 from perdure.plan.raw import Raw, is_list, is_mapping
@@ -178,8 +179,10 @@ def _field_hint(path: Path, document: Raw) -> str:
     while path and isinstance(path[-1], int):
         path = path[:-1]
     model = _model_at(path[:-1], document) if path else None
-    found = [info for name, info in (model.model_fields if model else {}).items() if (info.alias or name) == path[-1]]
-    return (found[0].description or "").replace("\n", " ") if found else ""
+    if model is None:
+        return ""
+    found = [name for name, info in model.model_fields.items() if (info.alias or name) == path[-1]]
+    return meanings(model).get(found[0], "").replace("\n", " ") if found else ""
 
 
 def _id_hint(value: Raw) -> str:
