@@ -1,5 +1,6 @@
 """What is known of tools, agents and named plans when a plan is checked: names and schemas."""
 
+from collections.abc import Mapping
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -20,7 +21,7 @@ class ToolFacts(Part):
 class Toolbox(Part):
     """The names a plan may use. What is left out (`agents`, `plans`) is not checked."""
 
-    tools: dict[ToolName, ToolFacts] = Field(default_factory=dict)
+    tools: Mapping[ToolName, ToolFacts] = Field(default_factory=dict)
     """Tools by name."""
     agents: Many[Name] | None = None
     """Names of agents."""

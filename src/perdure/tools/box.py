@@ -2,14 +2,14 @@
 
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import is_list
-from perdure.plan.toolbox import Toolbox
+from perdure.plan.toolbox import Toolbox, ToolFacts
 from perdure.tools.errors import Duplicate, NotLoaded
 from perdure.tools.failure import kept
 from perdure.tools.tool import AnyTool, is_tool
@@ -27,7 +27,23 @@ def by_name(tools: Iterable[AnyTool]) -> dict[str, AnyTool]:
 
 def toolbox_of(tools: Iterable[AnyTool]) -> Toolbox:
     """What the checks of a plan need to know of tools."""
-    return Toolbox(tools={name: each.facts() for name, each in by_name(tools).items()})
+    return Toolbox.model_construct(tools=_Facts(by_name(tools)))
+
+
+class _Facts(Mapping[str, ToolFacts]):
+    """What is known of tools; the schemas are made of those that are looked at, which are few of many."""
+
+    def __init__(self, tools: Mapping[str, AnyTool]) -> None:
+        self._tools = tools
+
+    def __getitem__(self, name: str) -> ToolFacts:
+        return self._tools[name].facts()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
 
 
 def load_tools(address: str) -> tuple[AnyTool, ...]:

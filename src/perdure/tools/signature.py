@@ -2,9 +2,9 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from types import NoneType, UnionType
-from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
@@ -20,6 +20,8 @@ from perdure.tools.values import NotJson, as_json_text
 
 FEW: Final = 5
 """Flaws that are told of one call."""
+_PLAIN: Final = (str, int, float, bool, list, dict, None, NoneType, Any)
+_HOLDING: Final = (list, dict, Union, UnionType)
 _CONFIG: Final = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
@@ -34,18 +36,46 @@ class _Plain(GenerateJsonSchema):
         _ = kind, detail
 
 
-@dataclass(frozen=True, slots=True)
 class Signature:
-    """How a function is called with arguments that were read."""
+    """How a function is called with arguments that were read. `BadFunction` if it cannot be called by name.
 
-    inputs: dict[str, Any]
-    """JSON Schema."""
-    returns: dict[str, Any] | None
-    context: str | None
-    """The parameter that takes the context."""
-    model: type[BaseModel]
-    names: Mapping[str, str]
-    """Parameters by the fields of the model, which have names of their own: a parameter may be called `schema`."""
+    What takes long is worked out when it is first asked for: most of the tools that are known are not used by a plan.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        _refuse_generators(function)
+        self._function = function
+        self._hints = _hints(function)
+        taken = [_named(each) for each in inspect.signature(function).parameters.values()]
+        self.context = next((each.name for each in taken if _is_context(self._hints.get(each.name))), None)
+        """The parameter that takes the context."""
+        self._taken = [each for each in taken if each.name != self.context]
+        self.names: Mapping[str, str] = {f"p{n}": each.name for n, each in enumerate(self._taken)}
+        """Parameters by the fields of the model, which have names of their own: a parameter may be called `schema`."""
+        if not all(_is_plain(self._hints.get(each.name, Any)) for each in self._taken):
+            _ = self.inputs  # whether JSON can hold it is told while it is written
+
+    @cached_property
+    def inputs(self) -> dict[str, Any]:
+        """JSON Schema of the arguments."""
+        return _schema(self._function, self.model)
+
+    @cached_property
+    def returns(self) -> dict[str, Any] | None:
+        """JSON Schema of what is returned. None where nothing is promised, or nothing that a schema could say."""
+        hint = self._hints.get("return", Any)
+        if hint is Any:
+            return None
+        try:
+            schema = TypeAdapter(hint).json_schema(mode="serialization", schema_generator=_Plain)
+        except (PydanticUserError, TypeError):
+            return None
+        return schema or None
+
+    @cached_property
+    def model(self) -> type[BaseModel]:
+        """What arguments are read with."""
+        return _model(self._function, self._taken, self._hints)
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the function wants them; what was left out stays out. `ToolFailure` if they do not fit."""
@@ -77,18 +107,6 @@ def _lowered(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def signature_of(function: Callable[..., Any]) -> Signature:
-    """What is known of a function by its hints and its docstring. `BadFunction` if it cannot be called by name."""
-    _refuse_generators(function)
-    hints = _hints(function)
-    taken = [_named(each) for each in inspect.signature(function).parameters.values()]
-    context = next((each.name for each in taken if _is_context(hints.get(each.name))), None)
-    named = [each for each in taken if each.name != context]
-    model = _model(function, named, hints)
-    names = {f"p{n}": each.name for n, each in enumerate(named)}
-    return Signature(_schema(function, model), _returned(hints), context, model, names)
-
-
 def _refuse_generators(function: Callable[..., Any]) -> None:
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise BadFunction(
@@ -116,6 +134,14 @@ def _is_context(hint: Any) -> bool:
     if get_origin(hint) in (Union, UnionType):
         return set(get_args(hint)) == {Context, NoneType}
     return hint is Context
+
+
+def _is_plain(hint: Any) -> bool:
+    """Whether JSON can surely hold it."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _is_plain(inside[0])
+    return hint in _PLAIN or origin is Literal or (origin in _HOLDING and all(map(_is_plain, inside)))
 
 
 def _model(
@@ -147,18 +173,6 @@ def _schema(function: Callable[..., Any], model: type[BaseModel]) -> dict[str, A
 def _unreadable(function: Callable[..., Any], error: Exception) -> BadFunction:
     why = str(error).partition("\n")[0]
     return BadFunction(f"{_called(function)} has a parameter that JSON cannot hold: {why}", "give it a type of JSON")
-
-
-def _returned(hints: Mapping[str, Any]) -> dict[str, Any] | None:
-    """None where nothing is promised, or nothing that a schema could say."""
-    hint = hints.get("return", Any)
-    if hint is Any:
-        return None
-    try:
-        schema = TypeAdapter(hint).json_schema(mode="serialization", schema_generator=_Plain)
-    except (PydanticUserError, TypeError):
-        return None
-    return schema or None
 
 
 def _called(function: Callable[..., Any]) -> str:

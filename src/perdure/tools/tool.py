@@ -13,7 +13,7 @@ from perdure.plan.toolbox import ToolFacts
 from perdure.tools.context import Context
 from perdure.tools.docstring import summary_of
 from perdure.tools.errors import BadFunction, BadName, NotImportable
-from perdure.tools.signature import Signature, signature_of
+from perdure.tools.signature import Signature
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,7 +61,12 @@ class Tool(Generic[P, R]):
 
     def facts(self) -> ToolFacts:
         """What a plan may rely on."""
-        return ToolFacts(inputs=self.signature.inputs, returns=self.signature.returns)
+        return self._facts
+
+    @cached_property
+    def _facts(self) -> ToolFacts:
+        """Schemas that were made here need no second look."""
+        return ToolFacts.model_construct(inputs=self.signature.inputs, returns=self.signature.returns)
 
     def bind(self, arguments: Mapping[str, Any], context: Context) -> dict[str, Any]:
         """What to call the function with. `ToolFailure` names each argument that does not fit."""
@@ -105,7 +110,7 @@ def tool(  # noqa: PLR0913  each word stands for itself where it is used
     def made(function: Callable[P, R]) -> Tool[P, R]:
         called = _checked_name(name or _name_of(function))
         _check_options(limit, timeout)
-        found = Tool(called, function, summary_of(function), signature_of(function), repeat, isolate, limit, timeout)
+        found = Tool(called, function, summary_of(function), Signature(function), repeat, isolate, limit, timeout)
         return _importable(found) if isolate else found
 
     return made if function is None else made(function)
