@@ -12,6 +12,7 @@ from perdure.cli.codes import NOT_FOUND
 from perdure.cli.journals import db_option, opened, run_as_json, settings_for
 from perdure.cli.printing import STANDARD_STREAM, json_option, print_json, print_table
 from perdure.config import Settings
+from perdure.engine.arriving import take_in
 from perdure.errors import PerdureError
 from perdure.ports import JournalError, Run
 
@@ -51,7 +52,7 @@ async def _take_in(settings: Settings, files: Iterable[str], taken: list[Run]) -
     async with opened(settings, read_only=False) as journal:
         for name in files:
             try:
-                taken.append(await journal.take_in(_lines(name)))
+                taken.append(await take_in(journal, _lines(name)))
             except JournalError as error:
                 raise type(error)(f"{name}: {error.message}", error.help) from error
 

@@ -8,7 +8,7 @@ from perdure.core.outline import Outline
 from perdure.core.state import Rules, State
 from perdure.core.turn import status_of
 from perdure.engine.result import Result
-from perdure.plan.model.document import Plan
+from perdure.plan.model.recalling import recalled
 from perdure.ports import Corrupt, Entry, Journal
 from perdure.runtime.shelf import Shelf
 
@@ -29,7 +29,7 @@ class View:
         self.state = State(run, Rules(Shelf(journal.fetch).read, lru_cache(maxsize=64)(self._outline)))
 
     def _outline(self, digest: str) -> Outline:
-        return Outline(Plan.model_validate_json(self._fetch(digest)))
+        return Outline(recalled(self._fetch(digest)))
 
     @classmethod
     async def of(cls, journal: Journal, run: str, most: int | None = None) -> "View":

@@ -17,7 +17,7 @@ from perdure.core.outline import Outline
 from perdure.core.state import Rules, State
 from perdure.core.turn import replay, status_of
 from perdure.errors import PerdureError
-from perdure.plan.model.document import Plan
+from perdure.plan.model.recalling import recalled
 from perdure.ports import (
     Artifact,
     Clock,
@@ -114,7 +114,7 @@ class Host:
 
     def _read_plan(self, digest: str) -> Outline:
         try:
-            return Outline(Plan.model_validate_json(self.journal.fetch(digest)))
+            return Outline(recalled(self.journal.fetch(digest)))
         except ValueError as error:
             raise Corrupt(f"the plan {digest} cannot be read any more: {error}", "run `perdure doctor`") from error
 

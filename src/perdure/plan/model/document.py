@@ -101,7 +101,7 @@ class Plan(Part):
     @cached_property
     def hash(self) -> str:
         """The name of this plan: `sha256-jcs-v1:` and the digest of its canonical form."""
-        return f"sha256-jcs-v1:{hashlib.sha256(self.canonical_json()).hexdigest()}"
+        return name_of(self.canonical_json())
 
     # ---------------------------------------------------------------- read
 
@@ -128,6 +128,11 @@ class Plan(Part):
     def with_steps(self, steps: tuple[Raw, ...]) -> Self:
         """The same plan with other steps."""
         return self.model_copy(update={"steps": steps})
+
+
+def name_of(written: bytes) -> str:
+    """The name of the plan with this canonical form."""
+    return f"sha256-jcs-v1:{hashlib.sha256(written).hexdigest()}"
 
 
 def own_fields(item: Plan | AnyStep) -> dict[str, Raw]:
