@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from heapq import nsmallest
 from itertools import islice
 from typing import Any, ClassVar, Final, Literal, Self
@@ -97,6 +96,8 @@ class PlanError(PerdureError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The start of a hint: the nearest known word, or the known words while they are few."""
+    from difflib import get_close_matches  # noqa: PLC0415  most programs never meet a wrong word
+
     choices = set(known)
     near = get_close_matches(word[:80], _likely(word, choices), n=1, cutoff=0.6)
     if near:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable
-from difflib import get_close_matches
 from itertools import islice
 from typing import Final, Self
 
@@ -36,6 +35,8 @@ class ExpressionError(PerdureError):
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The start of a hint: the known word that is nearest, or nothing. Long words and long lists are not searched."""
+    from difflib import get_close_matches  # noqa: PLC0415  most programs never meet a wrong word
+
     choices = [each for each in islice(known, _COMPARED_WORDS) if len(each) <= _COMPARED_LETTERS]
     near = get_close_matches(word[:_COMPARED_LETTERS], choices, n=1, cutoff=0.6)
     return f"did you mean {quoted(near[0])}?" if near else ""

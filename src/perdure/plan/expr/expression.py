@@ -1,10 +1,12 @@
-"""An expression: a path that is looked up, or CEL that is evaluated."""
+"""An expression: a path that is looked up, or CEL that is evaluated.
+
+All that is about CEL is loaded with the first expression that is more than a path: most plans have none.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from perdure.plan.expr import cel
 from perdure.plan.expr.errors import MISTYPED, SYNTAX, ExpressionError
 from perdure.plan.expr.path import Reference, Scope, look_up, read_path
 from perdure.plan.expr.schemas import Schemas, cel_types, schema_at, type_of
@@ -28,7 +30,11 @@ class Expression:
 
     def evaluate(self, scope: Scope) -> Raw:
         """The value in a scope such as `{"inputs": {…}, "steps": {…}}`; raise `ExpressionError` if there is none."""
-        return look_up(self.references[0], scope) if self.is_path else cel.evaluate(self.source, scope)
+        if self.is_path:
+            return look_up(self.references[0], scope)
+        from perdure.plan.expr.cel import evaluate  # noqa: PLC0415  see above
+
+        return evaluate(self.source, scope)
 
     def check(self, types: Schemas | None = None, want: Want = "any") -> None:
         """Raise `ExpressionError` if its types cannot go together, or it cannot give what is wanted.
@@ -38,7 +44,9 @@ class Expression:
         if self.is_path:
             word = type_of(schema_at(self.references[0], types or {}))
         else:
-            word = _json_type(cel.static_type(self.source, cel_types(self.references, types or {})))
+            from perdure.plan.expr.cel import static_type  # noqa: PLC0415  see above
+
+            word = _json_type(static_type(self.source, cel_types(self.references, types or {})))
         _refuse_other(word, want)
 
 
@@ -51,7 +59,9 @@ def parse(source: str) -> Expression:
     path = read_path(source)
     if path:
         return Expression(source, (path,), is_path=True)
-    return Expression(source, cel.compiled(source).references, is_path=False)
+    from perdure.plan.expr.cel import compiled  # noqa: PLC0415  see above
+
+    return Expression(source, compiled(source).references, is_path=False)
 
 
 def _refuse_unreadable(source: str) -> None:
