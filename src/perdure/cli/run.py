@@ -12,6 +12,7 @@ from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.manners import announce, following_options, manner_from, tools_from, tools_option
 from perdure.engine.starting import not_enforced
+from perdure.plan.index import Index
 from perdure.tools import BUILTIN, toolbox_of
 
 
@@ -39,7 +40,7 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     tools = tools_from(given["addresses"])
     toolbox = toolbox_of({each.name: each for each in (*BUILTIN, *tools)}.values())
     found = usable(plan, limits_from(given), toolbox, as_json=given["as_json"])
-    if later := not_enforced(found):
+    if later := not_enforced(Index(found)):
         click.echo(f"note: this release does not enforce: {', '.join(later)}", err=True)
     job = Start(found, inputs_from(found.inputs, pairs, file), given["session"], given["seed"])
     settings = settings_for(given["db"])

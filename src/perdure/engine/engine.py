@@ -122,15 +122,20 @@ class Engine:
 
     def prepare(self, plan: Plan) -> Outline:
         """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here."""
-        if plan.hash not in self._checked:
-            toolbox = toolbox_of(self._tools.values()) if self._checks_names else None
-            problems = [each for each in check(plan, toolbox) if each.severity == "error"]
-            if problems:
-                raise PlanError(problems)
-            self._checked.add(plan.hash)
-            if found := not_enforced(plan):
-                _log.warning("this release does not enforce what a plan says about: %s", ", ".join(found))
-        return self.host.remember(Outline(plan))
+        outline = Outline(plan)
+        self._check(outline)
+        return self.host.remember(outline)
+
+    def _check(self, outline: Outline) -> None:
+        if outline.digest in self._checked:
+            return
+        toolbox = toolbox_of(self._tools.values()) if self._checks_names else None
+        problems = [each for each in check(outline.plan, toolbox, outline.index) if each.severity == "error"]
+        if problems:
+            raise PlanError(problems)
+        self._checked.add(outline.digest)
+        if found := not_enforced(outline.index):
+            _log.warning("this release does not enforce what a plan says about: %s", ", ".join(found))
 
     def run(self, run: str) -> RunHandle:
         """A run by its id."""
@@ -167,7 +172,7 @@ class Engine:
 
     def _can(self, outline: Outline) -> bool:
         try:
-            self.prepare(outline.plan)
+            self._check(outline)
         except PlanError as error:
             _log.warning("a plan cannot be carried out here: %s", error)
             return False
@@ -182,7 +187,7 @@ class Engine:
             with suppress(ValueError):  # it is damaged: loading it says where
                 started = e.decode(entry.type, entry.body)
                 if isinstance(started, e.RunStarted):
-                    self.prepare(self.host.rules.outline(started.plan).plan)
+                    self._check(self.host.rules.outline(started.plan))
 
     async def _is_known(self, run: str) -> bool:
         try:

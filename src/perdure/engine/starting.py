@@ -37,9 +37,9 @@ def accepted(plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def not_enforced(plan: Plan) -> tuple[str, ...]:
+def not_enforced(index: Index) -> tuple[str, ...]:
     """What a plan asks for and this release does not hold it to, in the plan's words. A limit must not seem to hold."""
-    steps = [node.step for node in Index(plan).nodes if isinstance(node.step, Working)]
+    plan, steps = index.plan, [node.step for node in index.nodes if isinstance(node.step, Working)]
     words = [word for word in ("budget", "policy") if getattr(plan, word) is not None]
     words += [word for step in steps for word in _LATER if getattr(step, word)]
     tables = (plan.recovery, *(step.recovery for step in steps))

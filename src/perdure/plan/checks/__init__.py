@@ -24,10 +24,13 @@ LOST_TARGETS: Final = frozenset({"PRD1301", "PRD1302", "PRD1307", "PRD1311", "PR
 """Where a jump goes nowhere, a step that nothing leads to is most likely the one that was meant."""
 
 
-def check(plan: Plan, toolbox: Toolbox | None = None) -> list[Problem]:
-    """Every problem of a plan, in the order of the document. Tools and agents are checked if a toolbox is given."""
+def check(plan: Plan, toolbox: Toolbox | None = None, index: Index | None = None) -> list[Problem]:
+    """Every problem of a plan, in the order of the document. Tools and agents are checked if a toolbox is given.
+
+    `index` is that of the plan, if there is one already.
+    """
     with undisturbed():
-        problems = first_of(_all_problems(Index(plan), toolbox))
+        problems = first_of(_all_problems(index or Index(plan), toolbox))
     lost = [problem.path for problem in problems if problem.code in LOST_TARGETS]
     problems = [each for each in problems if each.code != "PRD1308" or not _may_be_meant(each.path, lost)]
     return sorted(problems, key=lambda problem: [segment for segment in problem.path if isinstance(segment, int)])
