@@ -26,7 +26,8 @@ def modules_after(code):
         text=True,
         check=True,
     )
-    return {name.split(".")[0] for name in done.stderr.splitlines()}
+    names = set(done.stderr.splitlines())
+    return names | {name.split(".")[0] for name in names}
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,38 @@ def test_looking_at_runs_does_not_load_the_plan_model(command):
 def test_reading_a_plan_of_plain_paths_does_not_start_cel():
     code = "from perdure import Plan\nPlan.from_steps([{'label': 'a', 'agent_key': 'b'}])"
     assert "cel_expr_python" not in modules_after(code)
+
+
+def test_an_engine_loads_nothing_that_a_killed_run_does_not_need_to_go_on():
+    found = modules_after("import perdure.engine")
+    rooms = {
+        f"perdure.{each}"
+        for each in ("cli", "plan.reading", "plan.drawing", "plan.edits", "plan.expr.cel", "plan.visible")
+    }
+    others = {"rich", "yaml", "click", "cel_expr_python", "jsonschema_rs", "difflib", "multiprocessing", "http"}
+    assert found & (rooms | others) == set()
+
+
+def test_a_kept_plan_comes_back_without_the_validators_of_all_plans():
+    modules_after("""
+from perdure.plan.model.document import Plan
+from perdure.plan.model.recalling import recalled
+from perdure.plan.model.steps import STEP_TYPES
+found = recalled(b'{"perdure":1,"steps":[{"id":"a","kind":"tool","retry":{"attempts":2},"tool":"a.b"}]}')
+assert found.steps[0].retry.attempts == 2 and found.hash
+assert not any(each.__pydantic_complete__ for each in (Plan, *STEP_TYPES.values()))
+""")
+
+
+def test_tools_that_nobody_uses_have_no_schemas():
+    modules_after("""
+from perdure.plan.checks import check
+from perdure.plan.model.recalling import recalled
+from perdure.tools import BUILTIN, toolbox_of
+plan = recalled(b'{"perdure":1,"steps":[{"id":"a","kind":"tool","tool":"text.upper","with":{"text":"x"}}]}')
+assert not check(plan, toolbox_of(BUILTIN))
+assert [each.name for each in BUILTIN if "model" in vars(each.signature)] == ["text.upper"]
+""")
 
 
 def test_the_public_names_are_there():

@@ -10,7 +10,6 @@ from typing import Any, Final, Protocol, cast
 
 from perdure.plan.problems import Path, written
 from perdure.plan.raw import Raw, is_list, is_mapping
-from perdure.plan.visible import visible
 
 DEEPEST: Final = 200
 """Lists and objects within each other; the library calls itself for each."""
@@ -62,6 +61,8 @@ def _told(error: _Error, place: Path) -> str:
 
 
 def _sentence(place: Path, text: str) -> str:
+    from perdure.plan.visible import visible  # noqa: PLC0415  most values conform, and then nothing is told
+
     where = written(place)
     return visible(f"{where}: {text}" if where else text, SENTENCE)
 

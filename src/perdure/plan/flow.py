@@ -3,7 +3,7 @@
 Checks, pictures and measures all ask the same questions; the answers are here, once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from perdure.plan.index import Index, Node
@@ -116,10 +116,10 @@ def leads(node: Node, index: Index) -> Iterator[tuple[str, str]]:
             yield exit_, target
 
 
-def goes_on_after_failure(node: Node, index: Index) -> bool:
-    """Whether a recovery table around the step may let it go on with a partial result."""
+def _may_go_on(nodes: Iterable[Node], index: Index) -> bool:
+    """Whether a recovery table, of the plan or of these steps, may let a step that failed go on with what it has."""
     tables = [index.plan.recovery]
-    tables += [each.step.recovery for each in (node, *node.around) if isinstance(each.step, Working)]
+    tables += [each.step.recovery for each in nodes if isinstance(each.step, Working) and each.step.recovery]
     return any("continue" in rungs for table in tables for rungs in table.values())
 
 
@@ -128,6 +128,7 @@ class SerialFlow:
 
     def __init__(self, index: Index) -> None:
         self.index = index
+        self._some_go_on = _may_go_on(index.nodes, index)
         self.edges: dict[Node, list[set[int]]] = {}
         self.unvisited: dict[Node, list[set[int]]] = {}
         """Those of the edges that are taken without entering the child they lead away from."""
@@ -149,10 +150,13 @@ class SerialFlow:
                 self.unvisited[following.parent][here.position].add(following.position)
 
     def _following(self, node: Node, target: str) -> Node | None:
-        if target == "next" or (target == "recover" and goes_on_after_failure(node, self.index)):
+        if target == "next" or (target == "recover" and self._goes_on(node)):
             siblings = node.parent.children if node.parent and node.parent.serial else []
             return siblings[node.position + 1] if node.position + 1 < len(siblings) else None
         return aimed_at(node, target, self.index)
+
+    def _goes_on(self, node: Node) -> bool:
+        return self._some_go_on and _may_go_on((node, *node.around), self.index)
 
     def reachable(self, group: Node) -> set[int]:
         """The children that can be entered at all."""

@@ -67,7 +67,7 @@ def _shortened(names: list[str]) -> list[str]:
 
 
 def _check_targets(node: Node, index: Index) -> Iterator[Problem]:
-    if not isinstance(node.step, Leading):
+    if not isinstance(node.step, Leading) or not node.step.on:
         return
     known = known_exits(node.step)
     for exit_, target in node.step.on.items():
