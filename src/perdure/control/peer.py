@@ -3,8 +3,7 @@
 import os
 import socket
 import struct
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from perdure.control.errors import Stranger
 
@@ -13,8 +12,7 @@ _HELP: Final = "do it as the user who owns the journal"
 _CREDENTIALS: Final = struct.Struct("iII")
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(NamedTuple):
     """A process and its user, at the time it connected or began to listen."""
 
     pid: int

@@ -9,10 +9,9 @@ import logging
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from perdure.control.errors import Garbled, OwnerRefused, Stranger
 from perdure.control.listener import listening
@@ -25,8 +24,7 @@ _PAUSE: Final = 1.0
 """Seconds without new clients after the system could not accept one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What a client asks for. Nobody has looked into the body yet."""
 
     body: dict[str, Any]
@@ -41,8 +39,7 @@ It runs in the owner's event loop and is not bounded in time: it awaits, and wha
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What clients may claim."""
 
     connections: int = 64

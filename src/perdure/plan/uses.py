@@ -1,8 +1,7 @@
 """Every expression in a plan: where it stands, when it is looked at, and what it may see."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from perdure.plan.expr import Expression, ExpressionError, parse, template, texts_in
 from perdure.plan.model.document import Plan
@@ -29,8 +28,7 @@ Moment = Literal["start", "end"]
 Want = Literal["bool", "text", "list", "any"]
 
 
-@dataclass(frozen=True)
-class Use:
+class Use(NamedTuple):
     """One expression in its place."""
 
     path: Path

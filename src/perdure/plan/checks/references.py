@@ -1,8 +1,7 @@
 """References: every value an expression names must exist, be visible, and have been made before."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from perdure.plan.expr import ExpressionError, Reference
 from perdure.plan.flow import SerialFlow, needed_by
@@ -29,8 +28,7 @@ STEP_ATTRIBUTES: Final = ("output", "exit", "failure", "visits")
 EXPRESSION_HELP: Final = "expressions are CEL over inputs, steps, item and output, as in: steps.test.output.passed > 3"
 
 
-@dataclass(frozen=True)
-class _Order:
+class _Order(NamedTuple):
     """A question to be answered for a whole group at once: whether `before` can come before `after`."""
 
     before: int
@@ -66,8 +64,7 @@ def _check_first_visits(flow: SerialFlow, group: Node, orders: list[_Order]) -> 
             yield Problem("PRD1204", message, each.problem.path, hint)
 
 
-@dataclass(frozen=True)
-class _Spot:
+class _Spot(NamedTuple):
     """Where a reference stands, and what can be seen from there."""
 
     node: Node

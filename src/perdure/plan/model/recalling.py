@@ -28,7 +28,7 @@ def recalled(data: bytes) -> Plan:
     try:
         with undisturbed():
             plan = _plan(json.loads(data))
-    except (LookupError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"it is no plan in canonical form: {error!r}") from error
     vars(plan)["hash"] = name_of(data)  # else it would be written once more, to be named
     return plan
