@@ -17,7 +17,6 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
-    PlainSerializer,
     PlainValidator,
     Tag,
     WithJsonSchema,
@@ -183,10 +182,6 @@ def _seconds(value: Raw) -> Raw:
     return _number(seconds_of(value))
 
 
-def _as_it_is(value: Raw) -> Raw:
-    return value
-
-
 def _lapse(value: Raw) -> Raw:
     return value if isinstance(value, str) and "${" in value else _seconds(value)
 
@@ -218,9 +213,7 @@ Seconds = Annotated[
     ),
 ]
 """A length of time: seconds, or `500ms`, `10s`, `5m`, `1h30m`, `2d`."""
-Lapse = Annotated[
-    float | str, PlainValidator(_lapse), PlainSerializer(_as_it_is), WithJsonSchema({"type": ["number", "string"]})
-]
+Lapse = Annotated[int | float | str, PlainValidator(_lapse), WithJsonSchema({"type": ["number", "string"]})]
 """A length of time that may be computed: as `Seconds`, or `${…}`."""
 
 Whole = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
