@@ -24,6 +24,6 @@ def test_what_was_worked_out_is_kept():
         [[1], []],
         [(0, 0)],
     )
-    part = outline.part(root.children[0])
-    assert outline.part(root.children[0]) is part
-    assert part.target("success") == part.target("success") == "next"
+    traits = outline.traits(root.children[0])
+    assert outline.traits(root.children[0]) is traits
+    assert traits.target("success") == traits.target("success") == "next"

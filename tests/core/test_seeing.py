@@ -96,7 +96,7 @@ def test_secrets_are_only_named():
     ],
 )
 def test_who_wants_a_secret_is_known(step, wants):
-    assert World({"steps": [step]}, {"a": HANGS}).run().state.cells["a"].part.wants_secrets is wants
+    assert World({"steps": [step]}, {"a": HANGS}).run().state.cells["a"].traits.wants_secrets is wants
 
 
 def test_only_calls_are_called():

@@ -126,7 +126,7 @@ def check_state(state, slots=None, limits=None, *, reopened=False):
         assert all(group.open for group in cell.around), f"{key} is at work while a group around it waits for a lock"
     assert slots is None or len(state.flying) <= slots
     for tool, most in (limits or {}).items():
-        assert sum(cell.part.tool == tool for cell in state.flying.values()) <= most
+        assert sum(cell.traits.tool == tool for cell in state.flying.values()) <= most
     _check_locks(state)
     if state.ended is not None:
         _check_end(state)

@@ -12,7 +12,7 @@ import msgspec
 
 from perdure.core.calls import Call, Failure
 from perdure.core.events import AttemptEnded, StepStopping
-from perdure.core.outline import Kind, Outline, Part
+from perdure.core.outline import Kind, Outline, Traits
 from perdure.core.values import Read, Value
 from perdure.plan.index import Node
 
@@ -146,15 +146,15 @@ class Cell:
 
     __slots__ = (
         "age", "alarm", "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "node", "open", "parent",
-        "part", "position", "question", "result", "scope", "status", "step", "strategy", "tree", "undo", "visit",
+        "position", "question", "result", "scope", "status", "step", "strategy", "traits", "tree", "undo", "visit",
         "within",
     )  # fmt: skip
 
-    def __init__(self, key: str, part: Part, parent: "Cell | None", position: int, scope: "Scope") -> None:
-        self.key, self.part, self.parent, self.position = key, part, parent, position
-        self.node, self.step = part.node, part.step
+    def __init__(self, key: str, traits: Traits, parent: "Cell | None", position: int, scope: "Scope") -> None:
+        self.key, self.traits, self.parent, self.position = key, traits, parent, position
+        self.node, self.step = traits.node, traits.step
         """Its place in the plan, and the step there; the run itself has none."""
-        self.tree = part.node
+        self.tree = traits.node
         """Whose children its children are: its own node, unless the plan inside came by name."""
         self.scope = scope
         """What its own expressions see."""
@@ -162,7 +162,7 @@ class Cell:
         """What the expressions of its children see."""
         self.inner = parent.inner if parent else ""
         """What the keys of its children begin with."""
-        self.kind: Kind = part.kind
+        self.kind: Kind = traits.kind
         self.status: Status = "idle"
         self.visit = self.laps = 0
         """Its visit in the run, and how many it had since the group around it was entered."""

@@ -52,7 +52,7 @@ def leads_to(cell: Cell, exit_: str, failure: Failure | None) -> tuple[str, bool
     """The target of an exit, and whether the plan goes on in spite of a failure."""
     if is_item(cell):
         return ("next" if exit_ != "failure" else "recover"), False
-    target = cell.part.target(exit_)
+    target = cell.traits.target(exit_)
     if target == "recover" and failure is not None and _goes_on(cell, failure.kind):
         return "next", True
     return target, False
@@ -70,14 +70,14 @@ def _goes_on(cell: Cell, kind: str) -> bool:
 
 def _tables(cell: Cell) -> Iterator[Recovery]:
     """The recovery tables that hold for a step, its own first; a plan's come before those of whoever called it."""
-    if cell.part.working is not None:
-        yield cell.part.working.recovery
+    if cell.traits.working is not None:
+        yield cell.traits.working.recovery
     for group in cell.around:
         plan = group.scope.outline.plan if group.parent is None else plan_in(group)
         if plan is not None:
             yield plan.recovery
-        if group.part.working is not None:
-            yield group.part.working.recovery
+        if group.traits.working is not None:
+            yield group.traits.working.recovery
 
 
 def end(turn: Deciding, cell: Cell, how: Ending) -> None:
@@ -105,7 +105,7 @@ def _was_heard(turn: Deciding, cell: Cell, how: Ending) -> bool:
 
 def _undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dict[str, Any] | None:
     """The call that would take the effect back, with its arguments as they are now."""
-    call = cell.part.undo
+    call = cell.traits.undo
     if call is None or is_item(cell) or not _was_done(cell, exit_):
         return None
     if output is None and isinstance(cell.body, Work) and cell.body.outcome is not None:
@@ -168,7 +168,7 @@ def _end_well(turn: Deciding, cell: Cell) -> None:
 
 def concluded(turn: Deciding, cell: Cell, exit_: Any, output: Value | None = None) -> Ending:
     """The end of a visit that chose its word: it must be a declared one, and the result what was asked for."""
-    words = ("success", *(cell.part.working.verdicts if cell.part.working else ()), "failure")
+    words = ("success", *(cell.traits.working.verdicts if cell.traits.working else ()), "failure")
     if not isinstance(exit_, str) or exit_ not in words:
         raise ValueError(f"{exit_!r} is not among the words it may end with: {', '.join(words)}")
     own = Failure("logic", "it says so itself") if exit_ == "failure" else None
@@ -212,8 +212,8 @@ def _own_say(turn: Deciding, root: Cell) -> Ending:
 
 def unmet_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> Failure | None:
     """What a good result does not fulfil. Without an output, it is what follows from the body."""
-    step = cell.part.working
-    if step is None or not cell.part.is_judged or exit_ in {*step.verdicts, *NOT_JUDGED}:
+    step = cell.traits.working
+    if step is None or not cell.traits.is_judged or exit_ in {*step.verdicts, *NOT_JUDGED}:
         return None
     value = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     try:

@@ -23,7 +23,7 @@ DEEPEST: Final = 200
 def enter(turn: Deciding, parent: Cell, position: int) -> None:
     """Enter a child, or pass it by."""
     cell = turn.state.child(parent, position)
-    if parent.kind == "map" or (cell.part.is_plain and not cell.part.is_guarded):
+    if parent.kind == "map" or (cell.traits.is_plain and not cell.traits.is_guarded):
         _record_entry(turn, cell, {})
     else:
         _enter_if_it_may(turn, cell)
@@ -57,7 +57,7 @@ def _holds(turn: Deciding, cell: Cell, source: str) -> bool:
 
 
 def _broken_requirement(turn: Deciding, cell: Cell) -> str:
-    for source in cell.part.working.requires if cell.part.working else ():
+    for source in cell.traits.working.requires if cell.traits.working else ():
         if evaluate(turn.state, cell, source) is not True:
             return source
     return ""
@@ -73,7 +73,7 @@ def pass_by(turn: Deciding, cell: Cell, exit_: str, failure: Failure | None = No
 def _record_entry(turn: Deciding, cell: Cell, terms: dict[str, Any]) -> None:
     visit = turn.state.visits.get(cell.key, 0) + 1
     turn.record_entry(cell, e.StepEntered(step=cell.key, visit=visit, **terms))
-    if not cell.part.is_plain:  # which waits for its attempt
+    if not cell.traits.is_plain:  # which waits for its attempt
         turn.look_at(cell)
 
 

@@ -27,7 +27,7 @@ def _run_started(state: State, event: e.RunStarted) -> None:
     outline = state.rules.outline(event.plan)
     state.started = event
     scope = Scope("run", outline, outline.index.root)
-    root = Cell("", outline.part(outline.index.root), None, 0, scope)
+    root = Cell("", outline.traits(outline.index.root), None, 0, scope)
     scope.holder = state.root = state.cells[""] = state.holders[""] = root
     root.status, root.visit, root.at = "active", 1, state.at
     root.body = _body_of(root)
@@ -99,7 +99,7 @@ def _into_parent(cell: Cell) -> None:
 
 def _open(state: State, cell: Cell, event: e.StepEntered) -> None:
     """Give the visit a body of its own."""
-    if cell.part.is_plain:
+    if cell.traits.is_plain:
         cell.body = Work()
         make_hungry(state, cell)
     else:
@@ -215,7 +215,7 @@ def end_visit(state: State, cell: Cell, result: Result) -> None:
 def _let_go(state: State, cell: Cell) -> None:
     state.eager.discard(cell.key)
     release_locks(state, cell)
-    if cell.part.is_plain:
+    if cell.traits.is_plain:
         return
     state.undoers.pop(cell.key, None)
     step = cell.step

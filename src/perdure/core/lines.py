@@ -1,4 +1,4 @@
-"""Lines: who could begin an attempt and waits for room, and who holds which lock. Part of the fold."""
+"""Lines: who could begin an attempt and waits for room, and who holds which lock. Traits of the fold."""
 
 from heapq import heappush
 
@@ -9,8 +9,8 @@ from perdure.core.state import State
 def make_hungry(state: State, cell: Cell) -> None:
     """Put a step among those that could begin: an acting step, or a group that wants its locks."""
     state.eager.add(cell.key)
-    entry = (cell.part.rank, cell.age, cell.key, cell.visit)
-    heappush(state.hungry.setdefault(cell.part.tool, []), entry)
+    entry = (cell.traits.rank, cell.age, cell.key, cell.visit)
+    heappush(state.hungry.setdefault(cell.traits.tool, []), entry)
 
 
 def wake_within(state: State, cell: Cell) -> None:
@@ -24,17 +24,17 @@ def wake_within(state: State, cell: Cell) -> None:
 
 def locks_at_entry(cell: Cell) -> bool:
     """Who waits for a person holds no lock; an item of a map leaves that to the map."""
-    return bool(cell.part.locks) and cell.kind != "ask" and (cell.parent is None or cell.parent.kind != "map")
+    return bool(cell.traits.locks) and cell.kind != "ask" and (cell.parent is None or cell.parent.kind != "map")
 
 
 def take_locks(state: State, cell: Cell) -> None:
     """Hold the locks of a step, but for those that a group around it holds."""
-    for name in cell.part.locks:
+    for name in cell.traits.locks:
         state.locks.setdefault(name, cell)
 
 
 def release_locks(state: State, cell: Cell) -> None:
     """Let go of the locks that a step holds itself."""
-    for name in cell.part.locks:
+    for name in cell.traits.locks:
         if state.locks.get(name) is cell:
             del state.locks[name]

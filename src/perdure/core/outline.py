@@ -103,8 +103,8 @@ class Form:
 _NOTHING: Final = Form(None)
 
 
-class Part:
-    """A step of a plan. Asking a model what it is takes long; what every turn asks is worked out once and kept here."""
+class Traits:
+    """What a step is like. Asking a model takes long; what every turn asks is worked out once and kept here."""
 
     __slots__ = (
         "_outline", "_targets", "asked", "call", "is_guarded", "is_judged", "is_plain", "kind", "locks", "node",
@@ -170,7 +170,7 @@ class Outline:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._parts: dict[Node, Part] = {}
+        self._traits: dict[Node, Traits] = {}
         self._wirings: dict[Node, Wiring] = {}
         self._forms: dict[int, Form] = {}
 
@@ -196,11 +196,11 @@ class Outline:
             found = self._wirings[group] = Wiring(group)
         return found
 
-    def part(self, node: Node) -> Part:
+    def traits(self, node: Node) -> Traits:
         """A step of the plan, or the plan as a whole."""
-        found = self._parts.get(node)
+        found = self._traits.get(node)
         if found is None:
-            found = self._parts[node] = Part(node, self)
+            found = self._traits[node] = Traits(node, self)
         return found
 
     def form(self, value: Any) -> Form:

@@ -1,4 +1,4 @@
-"""A run that was over goes on: groups become active again with the bodies they had. Part of the fold.
+"""A run that was over goes on: groups become active again with the bodies they had. Traits of the fold.
 
 What worked stays. The step in question is entered anew, and so is whatever was cut off because it had failed; an
 attempt that was cut off in doubt is not: its own visit goes on, so that the doubt is settled first. Groups that were

@@ -173,18 +173,18 @@ def item_of(state: State, scope: Scope) -> Any:
 
 def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) -> Call:
     """What a step asks its performer to do. Without secrets, each is a note of its name."""
-    return filled_call(state, cell.scope, cell.part.call, secrets)
+    return filled_call(state, cell.scope, cell.traits.call, secrets)
 
 
 def asked(state: State, cell: Cell) -> tuple[Call, str]:
     """What a step asks its performer to do, without secrets, and the digest of that."""
-    part = cell.part
-    if part.asked is not None:
-        return part.asked
+    traits = cell.traits
+    if traits.asked is not None:
+        return traits.asked
     call = call_of(state, cell)
     found = (call, digest_of(as_data(call)))
-    if part.is_literal:
-        part.asked = found
+    if traits.is_literal:
+        traits.asked = found
     return found
 
 

@@ -65,7 +65,7 @@ def _is_hungry(turn: Deciding, entry: Entry) -> bool:
 
 
 def _begin(turn: Deciding, cell: Cell) -> None:
-    if cell.part.locks and (lock := _missing_lock(turn, cell)) is not None:
+    if cell.traits.locks and (lock := _missing_lock(turn, cell)) is not None:
         _park(turn, cell, lock)
         _unpark(turn)
     elif not cell.open:
@@ -87,13 +87,13 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
         cell, e.AttemptStarted(step=cell.key, visit=cell.visit, attempt=work.attempt + 1, call=digest, due=due)
     )
     turn.slots -= 1
-    tool = cell.part.tool
+    tool = cell.traits.tool
     if tool in turn.tools:
         turn.tools[tool] -= 1
 
 
 def _deadline(turn: Deciding, cell: Cell, call: Call) -> int | None:
-    seconds = cell.part.working.timeout if cell.part.working else None
+    seconds = cell.traits.working.timeout if cell.traits.working else None
     if seconds is None:
         seconds = turn.state.rules.seconds(call)
     return None if seconds is None else turn.now + round(seconds * 1000)
@@ -103,7 +103,7 @@ def _deadline(turn: Deciding, cell: Cell, call: Call) -> int | None:
 
 
 def _missing_lock(turn: Deciding, cell: Cell) -> str | None:
-    for name in cell.part.locks:
+    for name in cell.traits.locks:
         if not _may_take(turn, cell, name):
             return name
     return None
@@ -117,7 +117,7 @@ def _may_take(turn: Deciding, cell: Cell, name: str) -> bool:
 
 
 def _park(turn: Deciding, cell: Cell, lock: str) -> None:
-    entry = (cell.part.rank, cell.age, cell.key, cell.visit)
+    entry = (cell.traits.rank, cell.age, cell.key, cell.visit)
     heappush(turn.state.parked.setdefault(lock, []), entry)
 
 
@@ -173,7 +173,7 @@ def _own_exit(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> tuple[str,
     elif exit_ == "success":
         return exit_, unmet_of(turn, cell, exit_, outcome.output)
     else:
-        declared = cell.part.working.verdicts if cell.part.working else ()
+        declared = cell.traits.working.verdicts if cell.traits.working else ()
     if not isinstance(exit_, str) or exit_ not in declared:
         return "failure", Failure("invalid", f"{exit_!r} was not declared; it may end with: {_words(step)}")
     return exit_, unmet_of(turn, cell, exit_, outcome.output)
@@ -200,7 +200,7 @@ def _again(turn: Deciding, cell: Cell, pause: int = 0) -> None:
 
 def _pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
     """How long until the next try; None if there is none."""
-    policy: Retry | None = cell.part.working.retry if cell.part.working else None
+    policy: Retry | None = cell.traits.working.retry if cell.traits.working else None
     work = cell.work
     if policy is None or failure.kind in NOT_AGAIN or work.counted >= policy.attempts:
         return None

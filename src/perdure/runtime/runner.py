@@ -126,7 +126,7 @@ class Runner:
     def count_anew(self) -> None:
         """Tell the room what is at work and what is held, by the state alone."""
         room = self.host.room
-        room.recount(self.run, [cell.part.tool for cell in self.state.flying.values()])
+        room.recount(self.run, [cell.traits.tool for cell in self.state.flying.values()])
         room.hold(self.run, self.state.locks, ())
 
     def _wake(self) -> None:
@@ -188,7 +188,7 @@ class Runner:
         for event in made:
             if isinstance(event, (e.AttemptStarted, e.AttemptEnded, e.AttemptLost)) and event.deed == "do":
                 count = room.take if isinstance(event, e.AttemptStarted) else room.give
-                count(run, state.cells[event.step].part.tool)
+                count(run, state.cells[event.step].traits.tool)
         room.want(run, () if self.is_foreign or state.paused_at is not None else state.hungry)
         if state.locks or state.parked or not room.is_unlocked:
             room.hold(run, state.locks, state.parked)
@@ -349,7 +349,7 @@ class Runner:
             return Attempt(self.run, command.step, command.visit, command.attempt, key, call, deed="undo")
         key = key_of(self.run, command.step, command.visit, work.digest)
         call = work.call or call_of(state, cell)
-        if cell.part.asked is None and cell.part.wants_secrets:
+        if cell.traits.asked is None and cell.traits.wants_secrets:
             call = call_of(state, cell, self.host.secrets)
         until = work.until
         seconds = None if until is None else max(0.0, (until - state.clock(self.now())) / 1000)

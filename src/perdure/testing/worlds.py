@@ -153,7 +153,7 @@ class World:
     def _moment(self, message: Message) -> Moment:
         """What is free, with the place that the message itself gives back."""
         freed = message.step if isinstance(message, (e.AttemptEnded, e.AttemptLost)) and message.deed == "do" else None
-        used = [each.part.tool for key, each in self.state.flying.items() if key != freed]
+        used = [each.traits.tool for key, each in self.state.flying.items() if key != freed]
         tools = {name: most - used.count(name) for name, most in self.limits.items()}
         return Moment(self.now, self.slots - len(used), tools, self.locked)
 
