@@ -55,7 +55,8 @@ class ToolPerformer:
             if tool.isolate:
                 return await in_process(tool, attempt, context)
             if tool.is_async:
-                context.follow(asyncio.current_task())
+                if tool.signature.context is not None:
+                    context.follow(asyncio.current_task())
                 return await awaited(tool, bound)
             return await self._threads.run(lambda: called(tool, bound))
         except asyncio.CancelledError:
