@@ -128,11 +128,11 @@ async def a_turn_is_whole(make: Make) -> None:
     first, second = good.entries
     bad = {
         "no entries": replace(good, entries=[]),
-        "a gap": replace(good, entries=[first, replace(second, seq=3)]),
-        "another run's entry": replace(good, entries=[first, replace(second, run="r_2")]),
-        "a time beyond 64 bits": replace(good, entries=[first, replace(second, at=2**63)]),
-        "a type that is no word": replace(good, entries=[first, replace(second, type="no word")]),
-        "a run id that is no word": Turn("\ud800", 1, [replace(first, run="\ud800")], summary=RUNNING),
+        "a gap": replace(good, entries=[first, second._replace(seq=3)]),
+        "another run's entry": replace(good, entries=[first, second._replace(run="r_2")]),
+        "a time beyond 64 bits": replace(good, entries=[first, second._replace(at=2**63)]),
+        "a type that is no word": replace(good, entries=[first, second._replace(type="no word")]),
+        "a run id that is no word": Turn("\ud800", 1, [first._replace(run="\ud800")], summary=RUNNING),
         "no summary": replace(good, summary=None),
         "a status that is no word": replace(good, summary=Summary("")),
         "a session that is no word": replace(good, summary=replace(RUNNING, session="a b")),
