@@ -40,7 +40,7 @@ def test_before_the_first_run(perdure, home):
 def test_a_run_that_cannot_be_believed_is_named(perdure, db):
     write(db, a_run("r_1"), a_run("r_2"), a_run("r_3", over=True))
     with sqlite3.connect(db) as connection:
-        connection.execute("UPDATE entries SET body = x'00' WHERE run <> 1")
+        connection.execute("UPDATE turns SET body = x'00' WHERE run <> 1")
     connection.close()
     done = perdure("doctor", "--db", db)
     assert done.returncode == 1

@@ -15,7 +15,7 @@ LONG_AGO = 1_600_000_000_000
 
 def spoil(path, run="r_1"):
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE entries SET body = x'00' WHERE run = (SELECT number FROM runs WHERE id = ?)", (run,))
+        connection.execute("UPDATE turns SET body = x'00' WHERE run = (SELECT number FROM runs WHERE id = ?)", (run,))
     connection.close()
 
 

@@ -28,9 +28,9 @@ def test_the_same_facts_have_the_same_digest(place):
 @pytest.mark.parametrize(
     "sql",
     [
-        "UPDATE entries SET body = x'7b7d' WHERE seq = 3",
-        "UPDATE entries SET type = 'step_ended' WHERE seq = 3",
-        "DELETE FROM entries WHERE seq = 3",
+        "UPDATE turns SET body = x'7b7d' WHERE seq = (SELECT min(seq) FROM turns)",
+        "UPDATE turns SET body = CAST(replace(body, 'attempt_ended', 'step_ended') AS BLOB)",
+        "DELETE FROM turns WHERE seq = (SELECT min(seq) FROM turns)",
     ],
 )
 def test_a_broken_run_has_an_exit_code_of_its_own(place, sql):

@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 
 from perdure.journal import SqliteJournal
-from perdure.journal.chain import START, Marks, hash_of, judge, marks_of, seal_of, shown_of
+from perdure.journal.chain import START, Marks, hash_of, judge, marks_of, name_of, seal_of, shown_of
+from perdure.journal.packing import pack, unpack
 from perdure.ports import Corrupt, Entry, JournalError, Run, Summary
 from perdure.testing.contracts import MB, RUNNING, a_turn, an_artifact
 
 COLUMNS = {
-    "entries": ("run", "seq", "type", "at", "body", "hash"),
-    "runs": ("id", "head_seq", "head", "created", "updated", "status", "goal", "session", "parent", "wake_at", "over", "counters"),
+    "turns": ("place", "at", "body", "hash", "seal"),
+    "runs": ("id", "created", "status", "goal", "session", "parent", "wake_at", "over", "counters"),
     "named": ("run", "seq", "artifact"),
     "questions": ("run", "id", "asked_seq", "answered_seq"),
     "artifacts": ("digest", "size", "data"),
@@ -78,10 +79,10 @@ async def test_every_change_of_a_stored_value_is_found(tmp_path, volume):
     draw, missed, tried = random.Random(5), [], 0
     while tried < volume(320, 10_000):
         shutil.copy(source, path)
-        table = draw.choice(["entries", "entries", *COLUMNS])
+        table = draw.choice(["turns", "turns", *COLUMNS])
         column = draw.choice(COLUMNS[table])
         with sqlite3.connect(path) as db:
-            keys = "run, seq" if table == "entries" else "run, seq, artifact" if table == "named" else "number"
+            keys = {"turns": "place", "named": "run, seq, artifact"}.get(table, "number")
             rows = db.execute(f"SELECT {keys}, {column} FROM {table}").fetchall()  # noqa: S608  our own names
             *key, value = draw.choice(rows)
             where = " AND ".join(f"{name} = ?" for name in keys.split(", "))
@@ -129,14 +130,31 @@ def dump(path):
 @pytest.mark.parametrize(
     ("statements", "bad"),
     [
-        ([("UPDATE entries SET body = x'00' WHERE run = 1 AND seq = 9",)], 8),
-        ([("DELETE FROM entries WHERE run = 1 AND seq = 9",)], 8),
-        ([("DELETE FROM entries WHERE run = 1 AND seq > 21",)], 22),
-        ([("DELETE FROM entries WHERE run = 1 AND seq > 20",)], 20),
-        ([("DELETE FROM entries WHERE run = 1",)], 1),
-        ([("UPDATE runs SET head_seq = 23 WHERE number = 1",)], 24),
+        ([("UPDATE turns SET body = x'00' WHERE run = 1 AND seq = 9",)], 8),
+        ([("UPDATE turns SET body = CAST(replace(body, '8', '9') AS BLOB) WHERE run = 1 AND seq = 9",)], 8),
+        ([("UPDATE turns SET at = at + 1 WHERE run = 1 AND seq = 9",)], 8),
+        ([("DELETE FROM turns WHERE run = 1 AND seq = 3",)], 1),
+        ([("DELETE FROM turns WHERE run = 1 AND seq = 9",)], 8),
+        ([("DELETE FROM turns WHERE run = 1 AND seq = 24",)], 24),
+        ([("DELETE FROM turns WHERE run = 1 AND seq > 21",)], 22),
+        ([("DELETE FROM turns WHERE run = 1",)], 1),
+        ([("UPDATE turns SET seal = NULL WHERE run = 1",)], 25),
+        ([("UPDATE turns SET seal = zeroblob(32) WHERE run = 1 AND seq = 24",)], 24),
+        ([("UPDATE turns SET seal = zeroblob(32) WHERE run = 1 AND seq = 9",)], 10),
+        (
+            [
+                (
+                    "UPDATE turns SET seal = (SELECT seal FROM turns WHERE run = 1 AND seq = 24) WHERE run = 1 AND seq = 23",
+                ),
+                ("DELETE FROM turns WHERE run = 1 AND seq = 24",),
+                ("UPDATE questions SET answered_seq = NULL WHERE run = 1 AND id = 'q_1'",),
+                ("DELETE FROM named WHERE run = 1 AND seq = 24",),
+            ],
+            23,
+        ),
         ([("UPDATE runs SET status = 'failed' WHERE number = 1",)], 24),
-        ([("INSERT INTO entries VALUES (1, 25, 'Faked', 0, x'7b7d', zeroblob(32))",)], 25),
+        ([("UPDATE runs SET created = created - 1 WHERE number = 1",)], 24),
+        ([("INSERT INTO turns (place, at, body, hash) VALUES ((1 << 32) + 25, 0, x'00', zeroblob(32))",)], 25),
         ([("DELETE FROM named WHERE run = 1 AND seq = 24",)], 24),
         ([("DELETE FROM artifacts WHERE number = 1",)], 1),
         ([("UPDATE artifacts SET data = x'00' WHERE number = 1",)], 3),
@@ -145,9 +163,9 @@ def dump(path):
         ([("UPDATE questions SET answered_seq = 99 WHERE run = 1 AND id = 'q_2'",)], 25),
         (
             [
-                ("UPDATE entries SET seq = -9 WHERE run = 1 AND seq = 8",),
-                ("UPDATE entries SET seq = 8 WHERE run = 1 AND seq = 10",),
-                ("UPDATE entries SET seq = 10 WHERE run = 1 AND seq = -9",),
+                ("UPDATE turns SET place = 9 WHERE run = 1 AND seq = 9",),
+                ("UPDATE turns SET place = place - 2 WHERE run = 1 AND seq = 11",),
+                ("UPDATE turns SET place = (1 << 32) + 11 WHERE place = 9",),
             ],
             8,
         ),
@@ -171,7 +189,7 @@ async def test_a_file_of_an_artifact_is_looked_at_too(tmp_path):
 
 async def test_a_run_that_was_changed_is_not_loaded(tmp_path):
     await filled(tmp_path / "runs.db")
-    await changed(tmp_path / "runs.db", ("UPDATE entries SET at = 0 WHERE run = 1 AND seq = 5",))
+    await changed(tmp_path / "runs.db", ("UPDATE turns SET at = 0 WHERE run = 1 AND seq = 5",))
     async with await SqliteJournal.open(tmp_path / "runs.db") as journal:
         with pytest.raises(Corrupt, match="entry 4 of r_1 cannot be believed"):
             await journal.load("r_1")
@@ -185,7 +203,7 @@ async def test_memory_is_judged_by_the_same_chain():
     journal = MemoryJournal()
     await journal.append(a_turn("r_1", 1, 2))
     held = journal._runs["r_1"]
-    held.turns[0] = replace(held.turns[0], entries=[replace(each, at=0) for each in held.turns[0].entries])
+    held.turns[0] = held.turns[0]._replace(at=0)
     assert (await journal.verify("r_1")).bad_seq == 1
     with pytest.raises(Corrupt):
         await journal.load("r_1")
@@ -193,21 +211,46 @@ async def test_memory_is_judged_by_the_same_chain():
 
 def test_the_hash_of_a_turn_keeps_its_meaning():
     turn = replace(a_turn("r_1", 1, 2, at=0, body=b"{}"), asked=["q_1"])
-    found = hash_of("r_1", turn.entries, marks_of(turn), START)
-    assert found.hex() == "786380c27144b63f2c975a70fa826ab4e92aa0c1db47cf4e0e10df133727d6fd"
+    found = hash_of(name_of("r_1"), 2, 2, pack(turn.entries), marks_of(turn), START)
+    assert found.hex() == "e025bce0241ab2f2cba62d76a474b92cb58681f0c055d8c33b8b8692151152e7"
     assert (
         seal_of(shown_of("r_1", RUNNING), 2, 1, 2, found).hex()
-        == "bb148b31a4bf14d96a5f9cd36e5d96f071e485aa8603f9e8d75ba0b214a3ddd4"
+        == "3a146d448d60df9e236d6ceab09fd63b9b4b532cf383b9db18ff352473cab805"
     )
 
 
 def test_no_two_turns_read_alike():
     rows = [Entry("r", 1, "a", 0, b"bc")], [Entry("r", 1, "ab", 0, b"c")], [Entry("r", 1, "a", 0, b"b")]
     marks = [{}, {"artifacts": ["x"]}, {"asked": ["x"]}, {"answered": ["x"]}, {"asked": ["x", "y"]}, {"asked": ["xy"]}]
-    hashes = {hash_of(run, each, Marks(**mark), START) for run in ("r", "s") for each in rows for mark in marks}
-    assert len(hashes) == 2 * len(rows) * len(marks)
+    hashes = {
+        hash_of(name_of(run), seq, at, pack(each), Marks(**mark), START)
+        for run in ("r", "s")
+        for seq, at in ((1, 0), (2, 0), (1, 5))
+        for each in rows
+        for mark in marks
+    }
+    assert len(hashes) == 2 * 3 * len(rows) * len(marks)
 
 
 def test_a_run_without_entries_cannot_be_believed():
     run = Run("r_1", 1, 2, "", 0, 0, RUNNING)
     assert judge(run, []).bad_seq == 1
+
+
+def test_what_is_packed_can_be_read_and_comes_back():
+    entries = [
+        Entry("r_1", 7, "step_ended", 5, b"{}"),
+        Entry("r_1", 8, "Odd", -9, b"a b 3 \n"),
+        Entry("r_1", 9, "x", 3, b""),
+    ]
+    body = pack(entries)
+    assert body == b"step_ended -2 2 {}\nOdd 12 7 a b 3 \n\nx 0 0 \n"
+    assert unpack("r_1", 9, 3, body) == entries
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"\x00", b"x 0 2 {}", b"x 0 3 {}\n", b"x 0 1 {}\n", b"x 0 {}\n", b"x y 2 {}\n", b"x 0 2 {}\nx"]
+)
+def test_what_was_not_packed_is_told_as_damage(body):
+    with pytest.raises(Corrupt, match="the turn that ends with entry 9 of r_1 cannot be read"):
+        unpack("r_1", 9, 3, body)

@@ -30,8 +30,7 @@ def workplace(tmp_path):
 def small_limits(monkeypatch):
     """Checkpoints and files come often, so that a short workload meets them."""
     monkeypatch.setattr(store, "WAL_WORTH_A_CHECKPOINT", 60_000)
-    for module in (batch, store):
-        monkeypatch.setattr(module, "INLINE", 4_000)
+    monkeypatch.setattr(batch, "INLINE", 4_000)
 
 
 async def worked(place, draw, monkeypatch, rounds=25):

@@ -220,7 +220,7 @@ async def test_the_writer_remembers_only_so_many_runs(journal, monkeypatch):
 async def test_a_turn_that_contradicts_the_file_is_refused_alone(journal, tmp_path):
     await journal.append(a_turn("r_1", 1))
     with sqlite3.connect(tmp_path / "runs.db") as meddler:
-        meddler.execute("INSERT INTO entries VALUES (1, 2, 'Faked', 0, x'7b7d', NULL)")
+        meddler.execute("INSERT INTO turns (place, at, body, hash) VALUES ((1 << 32) + 2, 0, x'00', x'')")
     meddler.close()
     outcomes = await asyncio.gather(
         journal.append(a_turn("r_1", 2)), journal.append(a_turn("r_2", 1)), return_exceptions=True

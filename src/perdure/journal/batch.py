@@ -1,55 +1,35 @@
-"""Turns that are committed together: checked one by one, written table by table."""
+"""Turns that are committed together: each one checked against the end of its run, and written."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
-from perdure.journal.chain import NO_MARKS, START, Marks, hash_of, marks_of, seal_of, shown_of
+from perdure.journal.chain import NO_MARKS, START, Marks, marks_of, name_of, shown_of
 from perdure.journal.driver import Connection, Value
-from perdure.journal.rows import RUN, run_of, shown_in
+from perdure.journal.fence import check_owner
+from perdure.journal.head import Head, begun
+from perdure.journal.objects import Objects
+from perdure.journal.packing import pack
+from perdure.journal.rows import RUNS, SHOWN, run_of, shown_in
 from perdure.journal.turns import check_order
-from perdure.ports import JournalError, Malformed, Summary, Turn, UnknownArtifact
+from perdure.ports import Artifact, JournalError, Malformed, Summary, Turn, UnknownArtifact
 
 MOST_HEADS: Final = 10_000
 INLINE: Final = 1024 * 1024
 """Larger artifacts lie in files of their own."""
+PAGE: Final = 4096
 
-_PUT_ENTRY: Final = "INSERT INTO entries (run, seq, type, at, body, hash) VALUES (?, ?, ?, ?, ?, ?)"
-_PUT_RUN: Final = f"INSERT INTO runs ({RUN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608  our own columns
+_UNSEAL: Final = "UPDATE turns SET seal = NULL WHERE place = ? AND seal NOT NULL AND ? = (SELECT token FROM owner)"
+_PUT_TURN: Final = "INSERT INTO turns (place, at, body, hash, seal) VALUES (?, ?, ?, ?, ?)"
+_PUT_RUN: Final = f"""INSERT INTO runs (number, id, created, {SHOWN})
+    SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM owner WHERE token = ?"""  # noqa: S608  our own columns
 _SHOW_RUN: Final = """UPDATE runs SET status = ?, goal = ?, session = ?, parent = ?, wake_at = ?, over = ?, counters = ?
     WHERE number = ?"""
-_MOVE_HEAD: Final = "UPDATE runs SET head_seq = ?, head = ?, updated = ? WHERE number = ?"
 _PUT_ARTIFACT: Final = "INSERT INTO artifacts (digest, size, data) VALUES (?, ?, ?) ON CONFLICT (digest) DO NOTHING"
 _NAME_ARTIFACT: Final = "INSERT INTO named (run, seq, artifact) SELECT ?, ?, number FROM artifacts WHERE digest = ?"
 _ASK: Final = "INSERT INTO questions (run, id, asked_seq) VALUES (?, ?, ?)"
 _ANSWER: Final = "UPDATE questions SET answered_seq = ? WHERE run = ? AND id = ? AND answered_seq IS NULL"
-_FIND: Final = f"SELECT {RUN} FROM runs WHERE id = ?"  # noqa: S608  our own columns
-_LAST_HASH: Final = "SELECT hash FROM entries WHERE run = ? AND seq = ?"
-Rows = list[tuple[Value, ...]]
-
-
-@dataclass(slots=True)
-class Head:
-    """Where a run stands."""
-
-    number: int
-    created: int
-    seq: int
-    updated: int
-    last: bytes
-    """The hash of its last turn."""
-    shown: bytes
-    """Its summary, as the seal covers it."""
-
-    def copy(self) -> "Head":
-        """The same, to be moved on without touching this one."""
-        return Head(self.number, self.created, self.seq, self.updated, self.last, self.shown)
-
-    @property
-    def seal(self) -> bytes:
-        """What is stored beside the run."""
-        return seal_of(self.shown, self.seq, self.created, self.updated, self.last)
+_LAST_HASH: Final = "SELECT hash FROM turns WHERE place = ?"
 
 
 class Heads:
@@ -65,13 +45,15 @@ class Heads:
         return self._known.get(run) or self._looked_up(run)
 
     def _looked_up(self, run: str) -> Head | None:
-        row = self._db.execute(_FIND, (run,)).fetchone()
+        row = self._db.execute(f"{RUNS} WHERE id = ?", (run,)).fetchone()
         if row is None:
             return None
         found = run_of(row)
-        last = self._db.execute(_LAST_HASH, (found.number, found.head_seq)).fetchone()
         shown = shown_of(run, found.summary)
-        return Head(found.number, found.created, found.head_seq, found.updated, (last and last[0]) or START, shown)
+        head = Head(found.number, name_of(run), found.created, shown, found.head_seq, found.updated, START)
+        last = self._db.execute(_LAST_HASH, (head.place,)).fetchone()
+        head.last = last[0] if last else START
+        return head
 
     def adopt(self, heads: dict[str, Head], begun: int) -> None:
         """Remember what was committed."""
@@ -88,94 +70,85 @@ class Heads:
 
 
 class Batch:
-    """What one commit writes."""
+    """What one commit writes. All of it happens inside a transaction of the caller."""
 
-    def __init__(self, heads: Heads) -> None:
+    def __init__(self, db: Connection, objects: Objects, heads: Heads, token: int) -> None:
+        self._db = db
+        self._objects = objects
         self._old = heads
+        self._token = token
         self.heads: dict[str, Head] = {}
-        self.begun: set[str] = set()
+        self.begun = 0
         self.size = 0
-        self._shown: dict[str, Summary] = {}
-        self._entries: Rows = []
-        self._artifacts: Rows = []
-        self._named: Rows = []
-        self._asked: Rows = []
-        self._answered: Rows = []
+        """About how much the log grows."""
 
-    def add(self, turn: Turn) -> JournalError | None:
-        """Take a turn, or say why not."""
-        head = self.heads.get(turn.run)
-        if head is None and (known := self._old.find(turn.run)):
-            head = known.copy()
+    def write(self, turns: Sequence[Turn]) -> list[JournalError | None]:
+        """Write turns; for each one, why it was left out."""
+        return [self._taken(turn) for turn in turns]
+
+    def _taken(self, turn: Turn) -> JournalError | None:
+        head = self.heads.get(turn.run) or self._old.find(turn.run)
         try:
             check_order(turn, head.seq if head else 0)
         except JournalError as error:
             return error
-        self._take(turn, head or self._begin(turn))
+        if head is None:
+            self._put(turn, self._begin(turn))
+            return None
+        self._unseal(head)
+        self._put(turn, head)
+        if turn.summary is not None:
+            self._show(turn.summary, head.number)
         return None
 
+    def _unseal(self, head: Head) -> None:
+        """The seal goes on to the next turn. The same statement asks whether the file is still ours."""
+        if self._db.execute(_UNSEAL, (head.place, self._token)).rowcount != 1:
+            check_owner(self._db, self._token)
+            raise Malformed("the turn contradicts what is stored: the end of the run is missing")
+
     def _begin(self, turn: Turn) -> Head:
-        number, at = self._old.next_number + len(self.begun), turn.entries[0].at
-        self.begun.add(turn.run)
-        return Head(number, at, 0, at, START, b"")
+        head = begun(self._old.next_number + self.begun, turn)
+        assert turn.summary is not None  # noqa: S101  `check_order` has seen to it
+        row = (head.number, turn.run, head.created, *shown_in(turn.summary), self._token)
+        if self._db.execute(_PUT_RUN, row).rowcount != 1:
+            check_owner(self._db, self._token)
+        self.begun += 1
+        self.size += 3 * PAGE
+        return head
 
-    def _take(self, turn: Turn, head: Head) -> None:
-        marks, last = marks_of(turn), turn.entries[-1]
-        head.last, head.seq, head.updated = hash_of(turn.run, turn.entries, marks, head.last), last.seq, last.at
-        if turn.summary is not None:
-            head.shown = shown_of(turn.run, turn.summary)
-            self._shown[turn.run] = turn.summary
-        self.heads[turn.run] = head
-        self._take_entries(turn, head)
+    def _put(self, turn: Turn, head: Head) -> None:
+        body, marks = pack(turn.entries), marks_of(turn)
+        moved = self.heads[turn.run] = head.after(turn, body, marks)
+        self._db.execute(_PUT_TURN, (moved.place, moved.updated, body, moved.last, moved.seal))
+        self.size += PAGE + len(body)
         if marks is not NO_MARKS:
-            self._take_marks(turn, marks, head)
+            self._put_marks(turn, marks, moved)
 
-    def _take_entries(self, turn: Turn, head: Head) -> None:
-        last = turn.entries[-1]
-        for entry in turn.entries:
-            self.size += len(entry.body)
-            hash_ = head.last if entry is last else None
-            self._entries.append((head.number, entry.seq, entry.type, entry.at, entry.body, hash_))
+    def _show(self, summary: Summary, number: int) -> None:
+        self._db.execute(_SHOW_RUN, (*shown_in(summary), number))
+        self.size += 2 * PAGE
 
-    def _take_marks(self, turn: Turn, marks: Marks, head: Head) -> None:
-        for artifact in turn.artifacts:
-            if artifact.data is not None:
-                data = artifact.data if len(artifact.data) <= INLINE else None
-                self.size += len(data or b"")
-                self._artifacts.append((bytes.fromhex(artifact.digest), len(artifact.data), data))
-        self._named.extend((head.number, head.seq, bytes.fromhex(digest)) for digest in marks.artifacts)
-        self._asked.extend((head.number, question, head.seq) for question in marks.asked)
-        self._answered.extend((head.seq, head.number, question) for question in marks.answered)
+    def _put_marks(self, turn: Turn, marks: Marks, head: Head) -> None:
+        number, seq = head.number, head.seq
+        self._do(_PUT_ARTIFACT, [self._stored(each, each.data) for each in turn.artifacts if each.data is not None])
+        named = self._do(_NAME_ARTIFACT, [(number, seq, bytes.fromhex(digest)) for digest in marks.artifacts])
+        if named != len(marks.artifacts):
+            raise UnknownArtifact("the turn names an artifact that is not there")
+        self._do(_ASK, [(number, question, seq) for question in marks.asked])
+        if self._do(_ANSWER, [(seq, number, question) for question in marks.answered]) != len(marks.answered):
+            raise Malformed("the turn answers a question that is not open")
+        self.size += 3 * PAGE
 
-    def write(self, db: Connection) -> None:
-        """Write all of it, inside a transaction."""
-        db.executemany(_PUT_ENTRY, self._entries)
-        self._write_runs(db)
-        _do(db, _PUT_ARTIFACT, self._artifacts)
-        _all(db, _NAME_ARTIFACT, self._named, lambda: UnknownArtifact("the turn names an artifact that is not there"))
-        _do(db, _ASK, self._asked)
-        _all(db, _ANSWER, self._answered, lambda: Malformed("the turn answers a question that is not open"))
+    def _stored(self, artifact: Artifact, data: bytes) -> tuple[Value, ...]:
+        """The row of an artifact. A large one is in its file before the row is committed."""
+        digest = bytes.fromhex(artifact.digest)
+        if len(data) > INLINE:
+            self._objects.put(artifact.digest, data)
+            return digest, len(data), None
+        self.size += len(data)
+        return digest, len(data), data
 
-    def _write_runs(self, db: Connection) -> None:
-        born, shown, moved = Rows(), Rows(), Rows()
-        for run, head in self.heads.items():
-            if run in self.begun:
-                head_columns = (head.number, run, head.seq, head.seal, head.created, head.updated)
-                born.append((*head_columns, *shown_in(self._shown[run])))
-                continue
-            moved.append((head.seq, head.seal, head.updated, head.number))
-            if run in self._shown:
-                shown.append((*shown_in(self._shown[run]), head.number))
-        for sql, rows in ((_PUT_RUN, born), (_SHOW_RUN, shown), (_MOVE_HEAD, moved)):
-            _do(db, sql, rows)
-
-
-def _do(db: Connection, sql: str, rows: Sequence[tuple[Value, ...]]) -> None:
-    if rows:
-        db.executemany(sql, rows)
-
-
-def _all(db: Connection, sql: str, rows: Rows, otherwise: Callable[[], JournalError]) -> None:
-    """Do a statement that must change exactly one row each time."""
-    if rows and db.executemany(sql, rows).rowcount != len(rows):
-        raise otherwise()
+    def _do(self, sql: str, rows: Sequence[tuple[Value, ...]]) -> int:
+        """Do a statement for each row; how many rows it changed."""
+        return self._db.executemany(sql, rows).rowcount if rows else 0

@@ -1,20 +1,22 @@
 """The hash chain: how turns are hashed as they are stored, and how a stored run is judged.
 
 The hash of a turn covers the hash of the turn before it, so that every byte of a run hangs together. The seal of a
-run covers its last hash and what a listing shows of it; it is stored beside the run and shown as its `head`.
+run covers its last hash and what a listing shows of it; it is shown as the `head` of the run. It stands beside the last
+turn and nowhere else: whoever takes turns away from the end takes the seal away with them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
-from perdure.ports import Entry, Run, Summary, Turn, Verdict
+from perdure.journal.packing import unpack
+from perdure.ports import Corrupt, Entry, Run, Summary, Turn, Verdict
 
 START: Final = bytes(32)
 """Stands where a first turn would name the turn before it."""
-_ENTRY: Final = Struct(">qqII")
+_TURN: Final = Struct(">qqq")
 _LENGTH: Final = Struct(">I")
 _NUMBERS: Final = Struct(">qqq")
 _SHOWN: Final = Struct(">??q")
@@ -34,13 +36,19 @@ _NOTHING: Final = bytes(3 * _LENGTH.size)
 """How no marks are written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A turn as it is stored."""
+class Kept(NamedTuple):
+    """A turn as it is stored, with the number and the time of its last entry."""
 
-    entries: Sequence[Entry]
-    hash: bytes | None
+    seq: int
+    at: int
+    body: bytes
+    hash: bytes
+    is_sealed: bool = False
     marks: Marks = NO_MARKS
+
+
+STRAY: Final = Kept(0, 0, b"", b"")
+"""Stands for a turn that is not there, but has left something behind."""
 
 
 def digest_of(data: bytes) -> str:
@@ -56,14 +64,15 @@ def marks_of(turn: Turn) -> Marks:
     return Marks(sorted(digests), sorted(turn.asked), sorted(turn.answered))
 
 
-def hash_of(run: str, entries: Iterable[Entry], marks: Marks, before: bytes) -> bytes:
-    """The hash of a turn. Every part goes in with its length, so that no two turns read alike."""
-    parts = [before, _text(run)]
-    for entry in entries:
-        word = entry.type.encode()
-        parts += (_ENTRY.pack(entry.seq, entry.at, len(word), len(entry.body)), word, entry.body)
-    parts.append(_NOTHING if marks is NO_MARKS else _marks(marks))
-    return sha256(b"".join(parts)).digest()
+def name_of(run: str) -> bytes:
+    """The id of a run, as hashes take it in."""
+    return _text(run)
+
+
+def hash_of(name: bytes, seq: int, at: int, body: bytes, marks: Marks, before: bytes) -> bytes:  # noqa: PLR0913, PLR0917  all that is stored
+    """The hash of a turn. Every part has a length that is fixed or written down, so that no two turns read alike."""
+    told = _NOTHING if marks is NO_MARKS else _marks(marks)
+    return sha256(before + name + _TURN.pack(seq, at, len(body)) + body + told).digest()
 
 
 def _marks(marks: Marks) -> bytes:
@@ -88,23 +97,32 @@ def seal_of(shown: bytes, head_seq: int, created: int, updated: int, last: bytes
     return sha256(last + _NUMBERS.pack(head_seq, created, updated) + shown).digest()
 
 
-def judge(run: Run, turns: Iterable[Kept]) -> Verdict:
-    """Walk through a stored run and name the first entry that cannot be believed."""
-    last, seq = START, 0
+def judge(run: Run, turns: Iterable[Kept], note: Callable[[list[Entry]], object] = len) -> Verdict:
+    """Walk through a stored run and name the first entry that cannot be believed; `note` is given those that can."""
+    name, last, seq, is_sealed = name_of(run.id), START, 0, False
     for turn in turns:
-        if reason := _flaw(run.id, turn, seq, last):
-            return Verdict(run.id, seq, seq + 1, reason)
-        last, seq = turn.hash or START, turn.entries[-1].seq
-    if seq != run.head_seq:
-        return Verdict(run.id, seq, min(seq, run.head_seq) + 1, f"the run should end with entry {run.head_seq}")
+        entries = [] if is_sealed else _believed(run.id, turn, seq)
+        if not entries or turn.hash != hash_of(name, turn.seq, turn.at, turn.body, turn.marks, last):
+            return Verdict(run.id, seq, seq + 1, _flaw(turn))
+        note(entries)
+        last, seq, is_sealed = turn.hash, turn.seq, turn.is_sealed
+    if not run.head:
+        return Verdict(run.id, seq, seq + 1, "the end of the run is missing")
     if seal_of(shown_of(run.id, run.summary), seq, run.created, run.updated, last).hex() != run.head:
         return Verdict(run.id, seq, seq, "the end of the run or what listings show of it was changed")
     return Verdict(run.id, seq)
 
 
-def _flaw(run: str, turn: Kept, seq: int, before: bytes) -> str:
-    if not turn.entries:
+def _believed(run: str, turn: Kept, seq: int) -> list[Entry]:
+    """The entries of a turn, if they follow on the last one."""
+    try:
+        entries = unpack(run, turn.seq, turn.at, turn.body)
+    except Corrupt:
+        return []
+    return entries if entries[0].seq == seq + 1 else []
+
+
+def _flaw(turn: Kept) -> str:
+    if turn == STRAY:
         return "an artifact or a question belongs to no turn"
-    if any(entry.seq != wanted for wanted, entry in enumerate(turn.entries, seq + 1)):
-        return "entries are missing or out of place"
-    return "" if turn.hash == hash_of(run, turn.entries, turn.marks, before) else "the turn is not what was written"
+    return "the turn is not what was written, or turns before it are missing"

@@ -4,11 +4,12 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
 Mode = Literal["rwc", "rw", "ro", "immutable"]
 Value = str | bytes | int | None
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 
 class Cursor(Protocol):
@@ -53,14 +54,16 @@ def connect(path: Path, mode: Mode) -> Connection:
     return sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False)
 
 
-def all_or_nothing(db: Connection, work: Callable[[], Result]) -> Result:
+def all_or_nothing(
+    db: Connection, work: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
+) -> Result:
     """Do some work in a transaction.
 
     It takes the write lock at once, because a read that turns into a write could not wait for it.
     """
     db.execute("BEGIN IMMEDIATE")
     try:
-        result = work()
+        result = work(*arguments, **named)
         db.execute("COMMIT")
     except BaseException:
         with suppress(Exception):  # some errors have rolled back by themselves; the first one is what matters

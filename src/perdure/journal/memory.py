@@ -1,12 +1,15 @@
 """A journal without a file, for tests and for runs that nobody needs tomorrow."""
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from perdure.journal import parcel
-from perdure.journal.chain import START, Kept, hash_of, judge, marks_of, seal_of, shown_of
+from perdure.journal.chain import NO_MARKS, Kept, judge, marks_of
+from perdure.journal.head import Head, begun
+from perdure.journal.packing import pack, page_of
 from perdure.journal.turns import check, check_order
 from perdure.journal.waiting import Waiters
 from perdure.ports import (
@@ -20,6 +23,7 @@ from perdure.ports import (
     Malformed,
     Question,
     Run,
+    Summary,
     Swept,
     Turn,
     UnknownArtifact,
@@ -28,14 +32,20 @@ from perdure.ports import (
 )
 
 
-@dataclass
+@dataclass(slots=True)
 class _Held:
     """All that is known of a run."""
 
-    run: Run
-    last: bytes = START
+    id: str
+    head: Head
+    summary: Summary
     turns: list[Kept] = field(default_factory=list[Kept])
-    entries: list[Entry] = field(default_factory=list[Entry])
+
+    @property
+    def run(self) -> Run:
+        """As a listing shows it. Put together when somebody looks: turns are many, looks are few."""
+        head = self.head
+        return Run(self.id, head.number, head.seq, head.seal.hex(), head.created, head.updated, self.summary)
 
 
 class MemoryJournal:
@@ -61,7 +71,7 @@ class MemoryJournal:
             future.set_exception(error)
         else:
             future.set_result(None)
-            self._waiters.wake_all([turn.run])
+            self._waiters.wake_all((turn.run,))
         return future
 
     def _keep(self, turn: Turn) -> None:
@@ -69,26 +79,22 @@ class MemoryJournal:
             raise Closed("the journal is closed")
         check(turn)
         held = self._runs.get(turn.run)
-        check_order(turn, held.run.head_seq if held else 0)
-        self._check_names(turn)
-        held = held or self._begin(turn)
+        check_order(turn, held.head.seq if held else 0)
         marks = marks_of(turn)
-        held.last = hash_of(turn.run, turn.entries, marks, held.last)
-        held.turns.append(Kept(turn.entries, held.last, marks))
-        held.entries.extend(turn.entries)
-        self._artifacts.update((each.digest, each.data) for each in turn.artifacts if each.data is not None)
-        self._note_questions(turn)
-        last = turn.entries[-1]
-        summary = turn.summary or held.run.summary
-        seal = seal_of(shown_of(turn.run, summary), last.seq, held.run.created, last.at, held.last)
-        held.run = replace(held.run, head_seq=last.seq, updated=last.at, summary=summary, head=seal.hex())
+        if marks is not NO_MARKS:
+            self._check_names(turn)
+        held = held or self._begin(turn)
+        body = pack(turn.entries)
+        head = held.head = held.head.after(turn, body, marks)
+        held.turns.append(Kept(head.seq, head.updated, body, head.last, is_sealed=False, marks=marks))
+        held.summary = turn.summary or held.summary
+        if marks is not NO_MARKS:
+            self._note_names(turn)
 
     def _begin(self, turn: Turn) -> _Held:
-        if turn.summary is None:
-            raise Malformed("a first turn has a summary")
+        assert turn.summary is not None  # noqa: S101  `check_order` has seen to it
         self._numbers += 1
-        at = turn.entries[0].at
-        held = self._runs[turn.run] = _Held(Run(turn.run, self._numbers, 0, "", at, at, turn.summary))
+        held = self._runs[turn.run] = _Held(turn.run, begun(self._numbers, turn), turn.summary)
         return held
 
     def _check_names(self, turn: Turn) -> None:
@@ -104,7 +110,8 @@ class MemoryJournal:
             if turn.answered.count(question) > 1 or (known.answered if known else question not in turn.asked):
                 raise Malformed(f"the question {question} is not open")
 
-    def _note_questions(self, turn: Turn) -> None:
+    def _note_names(self, turn: Turn) -> None:
+        self._artifacts.update((each.digest, each.data) for each in turn.artifacts if each.data is not None)
         at = turn.entries[-1].at
         for question in sorted(turn.asked):
             self._asked += 1
@@ -143,16 +150,17 @@ class MemoryJournal:
 
     async def read(self, run: str, after: int = 0, limit: int = 1_000) -> list[Entry]:
         """The entries after a seq."""
-        held = self._runs.get(run)
-        return held.entries[max(after, 0) :][:limit] if held else []
+        turns = self._runs[run].turns if run in self._runs else []
+        first = bisect_right(turns, after, key=lambda turn: turn.seq)
+        return page_of(run, (turn[:3] for turn in islice(turns, first, None)), after, limit)
 
     async def load(self, run: str) -> tuple[Run, list[Entry]]:
         """A run with all its entries."""
-        held = self._held(run)
-        verdict = judge(held.run, held.turns)
+        held, entries = self._held(run), list[Entry]()
+        verdict = judge(held.run, held.turns, entries.extend)
         if verdict.bad_seq is not None:
             raise Corrupt(f"entry {verdict.bad_seq} of {run} cannot be believed: {verdict.reason}")
-        return held.run, list(held.entries)
+        return held.run, entries
 
     async def grown(self, run: str, after: int, timeout: float) -> bool:  # noqa: ASYNC109  as the seam says
         """Wait until the run has an entry after a seq."""
@@ -174,7 +182,7 @@ class MemoryJournal:
     async def runs(self, where: Filter | None = None, before: int | None = None, limit: int = 50) -> list[Run]:
         """Runs, newest first."""
         fits = _fits(where or Filter())
-        found = (held.run for held in self._newest() if before is None or held.run.number < before)
+        found = (held.run for held in self._newest() if before is None or held.head.number < before)
         return list(islice(filter(fits, found), limit))
 
     async def due(self, now: int, limit: int = 100) -> list[Run]:
@@ -212,7 +220,7 @@ class MemoryJournal:
         for digest in sorted({digest for turn in held.turns for digest in turn.marks.artifacts}):
             yield parcel.artifact_line(digest, self._artifacts[digest])
         for turn in held.turns:
-            yield parcel.turn_line(turn)
+            yield parcel.turn_line(run, turn)
 
     def _held(self, run: str) -> _Held:
         if run not in self._runs:
@@ -220,7 +228,7 @@ class MemoryJournal:
         return self._runs[run]
 
     def _newest(self) -> Sequence[_Held]:
-        return sorted(self._runs.values(), key=lambda held: -held.run.number)
+        return sorted(self._runs.values(), key=lambda held: -held.head.number)
 
 
 def _fits(where: Filter) -> Callable[[Run], bool]:

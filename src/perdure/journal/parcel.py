@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from perdure.journal.chain import START, Kept, digest_of, hash_of, marks_of, seal_of, shown_of
+from perdure.journal import packing
+from perdure.journal.chain import START, Kept, digest_of, hash_of, marks_of, name_of, seal_of, shown_of
 from perdure.journal.turns import check
 from perdure.ports import Artifact, BadExport, Entry, JournalError, Run, Summary, Turn
 
@@ -30,11 +31,12 @@ def artifact_line(digest: str, data: bytes) -> bytes:
     return _line({"artifact": digest, "data": b64encode(data).decode()})
 
 
-def turn_line(turn: Kept) -> bytes:
+def turn_line(run: str, turn: Kept) -> bytes:
     """A turn."""
-    entries = [[entry.type, entry.at, _bytes_out(entry.body)] for entry in turn.entries]
+    found = packing.unpack(run, turn.seq, turn.at, turn.body)
+    entries = [[entry.type, entry.at, _bytes_out(entry.body)] for entry in found]
     lists = {"artifacts": turn.marks.artifacts, "asked": turn.marks.asked, "answered": turn.marks.answered}
-    return _line({"turn": turn.entries[0].seq, "entries": entries, **{key: list(v) for key, v in lists.items() if v}})
+    return _line({"turn": found[0].seq, "entries": entries, **{key: list(v) for key, v in lists.items() if v}})
 
 
 def _line(value: dict[str, Any]) -> bytes:
@@ -107,11 +109,11 @@ class _Unpacking:
 
 def sealed(turns: list[Turn], summary: Summary) -> str:
     """The head of a run that consists of these turns."""
-    last, seq = START, 0
+    name, last, seq = name_of(turns[0].run), START, 0
     for turn in turns:
         if turn.first_seq != seq + 1:
             raise BadExport(f"entry {seq + 1} is missing")
-        last = hash_of(turn.run, turn.entries, marks_of(turn), last)
         seq = turn.entries[-1].seq
+        last = hash_of(name, seq, turn.entries[-1].at, packing.pack(turn.entries), marks_of(turn), last)
     created, updated = turns[0].entries[0].at, turns[-1].entries[-1].at
     return seal_of(shown_of(turns[0].run, summary), seq, created, updated, last).hex()

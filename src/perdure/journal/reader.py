@@ -11,8 +11,10 @@ from perdure.journal import parcel
 from perdure.journal.chain import Kept, digest_of, judge
 from perdure.journal.driver import Connect, Connection, Value
 from perdure.journal.faults import told
+from perdure.journal.head import MOST_ENTRIES, place_of
 from perdure.journal.objects import Objects
-from perdure.journal.rows import RUN, Gathering, Row, run_of
+from perdure.journal.packing import page_of
+from perdure.journal.rows import RUNS, Gathering, Row, run_of
 from perdure.journal.schema import version
 from perdure.ports import (
     LAST,
@@ -32,13 +34,12 @@ from perdure.ports import (
     Verdict,
 )
 
-PAGE: Final = 1_000
-"""Entries that are read at once; between two pages no snapshot is held."""
-_RUNS: Final = f"SELECT {RUN} FROM runs"  # noqa: S608  our own columns
-_ENTRIES: Final = """SELECT seq, type, at, body FROM entries WHERE run = (SELECT number FROM runs WHERE id = ?)
-    AND seq > ? ORDER BY seq LIMIT ?"""
+PAGE: Final = 250
+"""Turns that are read at once; between two pages no snapshot is held."""
+_TURNS: Final = f"""SELECT seq, at, body FROM runs JOIN turns ON place > (number << 32) + ?
+    AND place <= (number << 32) + {MOST_ENTRIES} WHERE id = ? ORDER BY place LIMIT ?"""  # noqa: S608  our own number
 _ROWS: Final = (
-    "SELECT seq, type, at, body, hash FROM entries WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+    "SELECT seq, at, body, hash, seal NOT NULL FROM turns WHERE place > ? AND place <= ? ORDER BY place LIMIT ?"
 )
 _MARKS: Final = (
     """SELECT seq, coalesce(lower(hex(digest)), '') FROM named LEFT JOIN artifacts ON artifacts.number = artifact
@@ -46,9 +47,8 @@ _MARKS: Final = (
     "SELECT asked_seq, id FROM questions WHERE run = ? ORDER BY asked_seq, id",
     "SELECT answered_seq, id FROM questions WHERE run = ? AND answered_seq IS NOT NULL ORDER BY answered_seq, id",
 )
-_LAST_SEQ: Final = "SELECT coalesce(max(seq), 0) FROM entries WHERE run = ?"
 _QUESTIONS: Final = """SELECT runs.id, questions.id, questions.number, at, answered_seq IS NOT NULL FROM questions
-    JOIN runs ON runs.number = questions.run JOIN entries ON entries.run = questions.run AND seq = asked_seq
+    JOIN runs ON runs.number = questions.run JOIN turns ON place = (questions.run << 32) + asked_seq
     WHERE questions.number > ?"""
 
 
@@ -57,33 +57,29 @@ class _Stored:
     """A run at one moment; later turns are not there yet."""
 
     run: Run
-    last_seq: int
     artifacts: list[tuple[int, str]]
     asked: list[tuple[int, str]]
     answered: list[tuple[int, str]]
 
     def turns(self, db: Connection) -> Iterator[Kept]:
         """What is stored, page by page: what was written once does not change."""
-        return Gathering(self.run.id, self.artifacts, self.asked, self.answered).turns(self._rows(db))
+        return Gathering(self.artifacts, self.asked, self.answered).turns(self._rows(db))
 
     def _rows(self, db: Connection) -> Iterator[Row]:
-        seq = 0
-        while seq < self.last_seq and (
-            rows := db.execute(_ROWS, (self.run.number, seq, self.last_seq, PAGE)).fetchall()
-        ):
+        place, last = (place_of(self.run.number, seq) for seq in (0, self.run.head_seq))
+        while rows := db.execute(_ROWS, (place, last, PAGE)).fetchall():
             yield from rows
-            seq = rows[-1][0]
+            place = place_of(self.run.number, rows[-1][0])
 
 
 def _stored(db: Connection, run: str) -> _Stored:
     db.execute("BEGIN")
     try:
-        row = db.execute(f"{_RUNS} WHERE id = ?", (run,)).fetchone()
+        row = db.execute(f"{RUNS} WHERE id = ?", (run,)).fetchone()
         if row is None:
             raise UnknownRun(f"there is no run {run}")
         found = run_of(row)
-        last_seq = db.execute(_LAST_SEQ, (found.number,)).fetchone()[0]
-        return _Stored(found, last_seq, *(db.execute(sql, (found.number,)).fetchall() for sql in _MARKS))
+        return _Stored(found, *(db.execute(sql, (found.number,)).fetchall() for sql in _MARKS))
     finally:
         db.execute("ROLLBACK")
 
@@ -147,14 +143,15 @@ class Reader:
     def entries(self, run: str, after: int, limit: int) -> list[Entry]:
         """A page of a run."""
         with self._open() as db:
-            return [Entry(run, *row) for row in db.execute(_ENTRIES, (run, after, limit)).fetchall()]
+            found = db.execute(_TURNS, (min(max(after, 0), MOST_ENTRIES), run, limit))
+            return page_of(run, iter(found.fetchone, None), after, limit)
 
     def load(self, run: str) -> tuple[Run, list[Entry]]:
         """A run with its entries, as far as they can be believed: to the end, or not at all."""
         entries: list[Entry] = []
         with self._open() as db:
             stored = _stored(db, run)
-            verdict = judge(stored.run, _noted(stored.turns(db), entries))
+            verdict = judge(stored.run, stored.turns(db), entries.extend)
         if verdict.bad_seq is not None:
             raise Corrupt(
                 f"entry {verdict.bad_seq} of {run} cannot be believed: {verdict.reason}",
@@ -185,7 +182,7 @@ class Reader:
             yield parcel.header(stored.run)
             for digest in sorted({digest for _, digest in stored.artifacts}):
                 yield parcel.artifact_line(digest, self._artifact(db, digest))
-            yield from map(parcel.turn_line, stored.turns(db))
+            yield from (parcel.turn_line(run, turn) for turn in stored.turns(db))
 
     def artifact(self, digest: str) -> bytes:
         """A value, hashed again."""
@@ -209,9 +206,9 @@ class Reader:
         """A run by id, beginning or `@last`."""
         with self._open() as db:
             if name == LAST:
-                rows = db.execute(f"{_RUNS} ORDER BY number DESC LIMIT 1").fetchall()
+                rows = db.execute(f"{RUNS} ORDER BY number DESC LIMIT 1").fetchall()
             else:
-                sql = f"{_RUNS} WHERE id >= ? AND id < ? ORDER BY id LIMIT 2"
+                sql = f"{RUNS} WHERE id >= ? AND id < ? ORDER BY id LIMIT 2"
                 rows = db.execute(sql, (name, f"{name}\U0010ffff")).fetchall() if name.isprintable() and name else []
         if not rows:
             raise UnknownRun(f"there is no run {name}")
@@ -226,13 +223,13 @@ class Reader:
         tests = " AND ".join(["TRUE", *(test for test, _ in conditions)])
         values = chain.from_iterable(values for _, values in conditions)
         with self._open() as db:
-            sql = f"{_RUNS} WHERE {tests} ORDER BY number DESC LIMIT ?"
+            sql = f"{RUNS} WHERE {tests} ORDER BY number DESC LIMIT ?"
             return [run_of(row) for row in db.execute(sql, (*values, limit)).fetchall()]
 
     def due(self, now: int, limit: int) -> list[Run]:
         """Runs whose time has come."""
         with self._open() as db:
-            sql = f"{_RUNS} WHERE wake_at <= ? ORDER BY wake_at, number LIMIT ?"
+            sql = f"{RUNS} WHERE wake_at <= ? ORDER BY wake_at, number LIMIT ?"
             return [run_of(row) for row in db.execute(sql, (now, limit)).fetchall()]
 
     def questions(self, run: str | None, after: int, limit: int, *, answered: bool) -> list[Question]:
@@ -249,12 +246,6 @@ def _check_whose(db: Connection, error: JournalError) -> None:
     """Where doubt comes from the database of another program, which has no such tables, say that instead."""
     if isinstance(error, Suspect):
         version(db)
-
-
-def _noted(turns: Iterator[Kept], entries: list[Entry]) -> Iterator[Kept]:
-    for turn in turns:
-        entries.extend(turn.entries)
-        yield turn
 
 
 def _conditions(where: Filter, before: int | None) -> Iterator[tuple[str, Sequence[Value]]]:

@@ -3,52 +3,48 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from perdure.journal.chain import NO_MARKS, Kept, Marks
+from perdure.journal.chain import NO_MARKS, STRAY, Kept, Marks
 from perdure.journal.driver import Value
-from perdure.ports import Entry, Run, Summary
+from perdure.journal.head import MOST_ENTRIES
+from perdure.ports import Run, Summary
 
-RUN: Final = "number, id, head_seq, head, created, updated, status, goal, session, parent, wake_at, over, counters"
-"""The columns that `run_of` reads, in order."""
-Row = tuple[int, str, int, bytes, bytes | None]
-"""An entry as it is stored: seq, type, time, body, and at the end of a turn its hash."""
+SHOWN: Final = "status, goal, session, parent, wake_at, over, counters"
+LAST: Final = f"(SELECT max(place) FROM turns WHERE place BETWEEN number << 32 AND (number << 32) + {MOST_ENTRIES})"  # noqa: S608  our own number
+"""Where the last turn of a run lies; one look into the tree."""
+RUNS: Final = f"SELECT number, id, seq, seal, created, at, {SHOWN} FROM runs LEFT JOIN turns ON place = {LAST}"  # noqa: S608  our own columns
+"""Runs as `run_of` reads them. A run whose turns are gone is there too, so that somebody can be told."""
+Row = tuple[int, int, bytes, bytes, int]
+"""A turn as it is stored: its last seq, its time, its entries, its hash, and whether it has the seal."""
 
 
 def run_of(row: Sequence[Any]) -> Run:
     """A run from its row."""
-    number, id_, head_seq, head, created, updated, status, goal, session, parent, wake_at, over, counters = row
+    number, id_, head_seq, seal, created, updated, status, goal, session, parent, wake_at, over, counters = row
     text = goal.decode("utf-8", "surrogatepass")
     summary = Summary(status, text, session, parent, wake_at, bool(over), counters)
-    return Run(id_, number, head_seq, head.hex(), created, updated, summary)
+    return Run(id_, number, head_seq or 0, (seal or b"").hex(), created, updated or 0, summary)
 
 
 def shown_in(summary: Summary) -> tuple[Value, ...]:
-    """The columns of a summary, in the order of `RUN`."""
+    """The columns of a summary, in the order of `SHOWN`."""
     goal = summary.goal.encode("utf-8", "surrogatepass")
     words = (summary.status, goal, summary.session, summary.parent)
     return (*words, summary.wake_at, int(summary.over), summary.counters)
 
 
 class Gathering:
-    """Puts the rows of a run together as turns: a turn ends where a hash stands."""
+    """Puts the turns of a run together with what they name."""
 
-    def __init__(self, run: str, *marks: Iterable[tuple[int, str]]) -> None:
-        self._run = run
+    def __init__(self, *marks: Iterable[tuple[int, str]]) -> None:
         self._marks = [_by_seq(each) for each in marks]
         self._any = any(self._marks)
 
     def turns(self, rows: Iterable[Row]) -> Iterator[Kept]:
-        """The turns, in order; at the end one without entries if something belongs to none of them."""
-        entries: list[Entry] = []
-        hash_: bytes | None = None
-        for seq, type_, at, body, hash_ in rows:
-            entries.append(Entry(self._run, seq, type_, at, body))
-            if hash_ is not None:
-                yield Kept(entries, hash_, self._marks_at(seq))
-                entries = []
-        if entries:
-            yield Kept(entries, None)
+        """The turns, in order; at the end a stray one if something belongs to none of them."""
+        for seq, at, body, hash_, is_sealed in rows:
+            yield Kept(seq, at, body, hash_, bool(is_sealed), self._marks_at(seq))
         if any(self._marks):
-            yield Kept((), None)
+            yield STRAY
 
     def _marks_at(self, seq: int) -> Marks:
         return Marks(*(marks.pop(seq, ()) for marks in self._marks)) if self._any else NO_MARKS

@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Final
 
 from perdure.journal.ballast import Ballast
-from perdure.journal.batch import INLINE, Batch, Heads
+from perdure.journal.batch import PAGE, Batch, Heads
 from perdure.journal.driver import Connection, Result, all_or_nothing
 from perdure.journal.faults import suspect, told
+from perdure.journal.fence import check_owner, take_over
+from perdure.journal.head import MOST_ENTRIES, place_of
 from perdure.journal.objects import Objects
+from perdure.journal.rows import LAST
 from perdure.ports import (
     AlreadyThere,
     Corrupt,
     DiskFull,
-    Fenced,
     JournalError,
     Malformed,
     Suspect,
@@ -24,7 +26,6 @@ from perdure.ports import (
 
 WAL_LIMIT: Final = 16 * 1024 * 1024
 WAL_WORTH_A_CHECKPOINT: Final = 4 * 1024 * 1024
-_PAGE: Final = 4096
 _PATIENCE: Final = 5_000
 """Milliseconds to wait for another program that writes."""
 _PATIENCE_WITH_READERS: Final = 50
@@ -56,19 +57,9 @@ class Store:
         self._doubt: Suspect | None = None
         self._ballast = Ballast(path)
         self._objects = Objects(path)
-        self._token = self._take_over()
+        self._token = take_over(db)
         self._heads = Heads(db)
         self._ballast.take()
-
-    def _take_over(self) -> int:
-        def bump() -> int:
-            self._db.execute("UPDATE owner SET token = token + 1")
-            return self._owner()
-
-        return all_or_nothing(self._db, bump)
-
-    def _owner(self) -> int:
-        return self._db.execute("SELECT token FROM owner").fetchone()[0]
 
     def _owned(self, work: Callable[[], Result]) -> Result:
         """A transaction of the owner. A process that was stopped for a while may have lost the file meanwhile."""
@@ -76,8 +67,7 @@ class Store:
             raise self._doubt
 
         def fenced() -> Result:
-            if self._owner() != self._token:
-                raise Fenced("another process has taken this journal over", "open it again")
+            check_owner(self._db, self._token)
             return work()
 
         return all_or_nothing(self._db, fenced)
@@ -92,20 +82,13 @@ class Store:
             return [self._failed(error)] * len(turns)
 
     def _together(self, turns: Sequence[Turn]) -> list[JournalError | None]:
-        batch = Batch(self._heads)
-        outcomes = [batch.add(turn) for turn in turns]
-        if batch.heads:
-            self._write_objects(turns)
-            self._owned(lambda: batch.write(self._db))
-            self._heads.adopt(batch.heads, len(batch.begun))
-            self._written += batch.size + _PAGE * (2 + len(batch.heads))
+        if self._doubt:
+            raise self._doubt
+        batch = Batch(self._db, self._objects, self._heads, self._token)
+        outcomes = all_or_nothing(self._db, batch.write, turns)
+        self._heads.adopt(batch.heads, batch.begun)
+        self._written += batch.size
         return outcomes
-
-    def _write_objects(self, turns: Sequence[Turn]) -> None:
-        for turn in turns:
-            for artifact in turn.artifacts:
-                if artifact.data is not None and len(artifact.data) > INLINE:
-                    self._objects.put(artifact.digest, artifact.data)
 
     def _failed(self, error: Exception) -> JournalError:
         """What an error means from now on."""
@@ -137,12 +120,15 @@ class Store:
 
     def forget_runs(self, before: int, keep: int, most: int) -> int:
         """Forget some runs that are over and old; how many."""
-        found = """SELECT number FROM runs WHERE over = 1 AND updated < ? AND number <= coalesce(
-            (SELECT number FROM runs WHERE over = 1 ORDER BY number DESC LIMIT 1 OFFSET ?), -1) LIMIT ?"""
+        found = f"""SELECT number FROM runs LEFT JOIN turns ON place = {LAST}
+            WHERE over = 1 AND coalesce(at, created) < ? AND number <= coalesce(
+            (SELECT number FROM runs WHERE over = 1 ORDER BY number DESC LIMIT 1 OFFSET ?), -1) LIMIT ?"""  # noqa: S608  our own words
 
         def forget() -> int:
             numbers = self._db.execute(found, (before, keep, most)).fetchall()
-            for table, column in (("entries", "run"), ("named", "run"), ("questions", "run"), ("runs", "number")):
+            turns = [(place_of(number, 0), place_of(number, MOST_ENTRIES)) for (number,) in numbers]
+            self._db.executemany("DELETE FROM turns WHERE place BETWEEN ? AND ?", turns)
+            for table, column in (("named", "run"), ("questions", "run"), ("runs", "number")):
                 self._db.executemany(f"DELETE FROM {table} WHERE {column} = ?", numbers)  # noqa: S608  our own names
             return len(numbers)
 
@@ -160,7 +146,7 @@ class Store:
     def shrink(self, pages: int) -> bool:
         """Give some room back to the disk; whether there is more."""
         self._owned(lambda: self._db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall())
-        self._written += pages * _PAGE
+        self._written += pages * PAGE
         return bool(self._db.execute("PRAGMA freelist_count").fetchone()[0])
 
     # ------------------------------------------------------------ care

@@ -1,6 +1,7 @@
 """What must be true of a turn before it is kept."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from perdure.journal.chain import digest_of
@@ -15,21 +16,28 @@ def check(turn: Turn) -> None:
     """Raise unless the turn makes sense by itself."""
     if not turn.entries:
         raise Malformed("a turn has at least one entry")
-    _check_word("run id", turn.run)
-    for seq, entry in enumerate(turn.entries, turn.first_seq):
-        if entry.seq != seq or entry.run != turn.run:
-            raise Malformed(f"entry {entry.seq} of {entry.run} does not belong at {seq} of {turn.run}")
-        if not _WORD.match(entry.type) or entry.at not in _INTEGERS:
+    run, seq = turn.run, turn.first_seq
+    _check_word("run id", run)
+    for entry in turn.entries:
+        if entry.seq != seq or entry.run != run:
+            raise Malformed(f"entry {entry.seq} of {entry.run} does not belong at {seq} of {run}")
+        if not _is_word(entry.type) or entry.at not in _INTEGERS:
             raise Malformed(f"entry {seq} has the type {entry.type!r} and the time {entry.at}")
+        seq += 1
+    if turn.artifacts:
+        _check_artifacts(turn)
+    for question in (*turn.asked, *turn.answered):
+        _check_word("question", question)
+    if turn.summary:
+        _check_summary(turn.summary)
+
+
+def _check_artifacts(turn: Turn) -> None:
     for artifact in turn.artifacts:
         if not _DIGEST.match(artifact.digest) or (
             artifact.data is not None and digest_of(artifact.data) != artifact.digest
         ):
             raise Malformed(f"{artifact.digest[:80]!r} is not the SHA-256 of the artifact, in hex")
-    for question in (*turn.asked, *turn.answered):
-        _check_word("question", question)
-    if turn.summary:
-        _check_summary(turn.summary)
 
 
 def _check_summary(summary: Summary) -> None:
@@ -41,8 +49,13 @@ def _check_summary(summary: Summary) -> None:
         raise Malformed(f"the time to wake up is {summary.wake_at}")
 
 
+@lru_cache(maxsize=2_000)  # the same few words come with every turn
+def _is_word(text: str) -> bool:
+    return _WORD.match(text) is not None
+
+
 def _check_word(what: str, word: str) -> None:
-    if not _WORD.match(word):
+    if not _is_word(word):
         raise Malformed(
             f"the {what} is {word[:80]!r}", "write letters, digits and _ . : / @ - [ ], at most 200 of them"
         )

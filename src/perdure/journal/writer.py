@@ -73,22 +73,26 @@ class Writer:
 
     def append(self, turn: Turn, *, alone: bool = False) -> asyncio.Future[None]:
         """Queue a turn; or commit it here, if nobody is held up by that and the disk is quick."""
-        item = _Append(turn, self._future())
-        if not (alone and self._pace.is_quick and self._queue.empty() and self._mine.acquire(blocking=False)):
-            self._queue.put(item)
-            return item.future
-        try:
-            self._commit_here(item)
-        finally:
-            self._mine.release()
-        return item.future
+        future = self._future()
+        if alone and self._pace.is_quick and self._queue.empty() and self._mine.acquire(blocking=False):
+            try:
+                self._commit_here(turn, future)
+            finally:
+                self._mine.release()
+        else:
+            self._queue.put(_Append(turn, future))
+        return future
 
-    def _commit_here(self, item: _Append) -> None:
+    def _commit_here(self, turn: Turn, future: asyncio.Future[None]) -> None:
         """Two changes of threads cost more than a quick disk takes."""
         began = time.perf_counter()
-        outcomes = self._store.commit([item.turn])
+        (error,) = self._store.commit((turn,))
         self._pace.took(time.perf_counter() - began)
-        _resolve([(item.future, None, outcomes[0])], self._committed, [] if outcomes[0] else [item.turn.run])
+        if error is None:
+            future.set_result(None)
+            self._committed((turn.run,))
+        else:
+            future.set_exception(error)
         if self._store.wants_care:
             self._queue.put(_Job(self._store.tend, self._future()))
 

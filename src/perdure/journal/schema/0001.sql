@@ -7,12 +7,9 @@ CREATE TABLE owner (
 INSERT INTO owner VALUES (1, 0);
 
 CREATE TABLE runs (
-    number INTEGER PRIMARY KEY,          -- order of creation; keeps the keys of entries small
+    number INTEGER PRIMARY KEY,          -- order of creation; the first part of where its turns lie
     id TEXT NOT NULL UNIQUE,
-    head_seq INTEGER NOT NULL,
-    head BLOB NOT NULL,                  -- seals the last hash and this row
     created INTEGER NOT NULL,
-    updated INTEGER NOT NULL,
     status TEXT NOT NULL,
     goal BLOB NOT NULL,                  -- UTF-8, but a goal may hold half a surrogate pair, which TEXT may not
     session TEXT NOT NULL,
@@ -27,15 +24,15 @@ CREATE INDEX runs_by_parent ON runs (parent) WHERE parent <> '';
 CREATE INDEX runs_by_creation ON runs (created);
 CREATE INDEX runs_by_wake_up ON runs (wake_at) WHERE wake_at IS NOT NULL;
 
-CREATE TABLE entries (
-    run INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
-    type TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    body BLOB NOT NULL,
-    hash BLOB,                           -- of the turn, in its last row; where a hash stands, a turn ends
-    PRIMARY KEY (run, seq)
-) WITHOUT ROWID, STRICT;
+CREATE TABLE turns (
+    place INTEGER PRIMARY KEY,           -- run * 2^32 + seq, so that a run grows at one place and pages stay full
+    run INTEGER AS (place >> 32),
+    seq INTEGER AS (place & 4294967295), -- of its last entry
+    at INTEGER NOT NULL,                 -- the time of its last entry
+    body BLOB NOT NULL,                  -- a line for each entry: type, milliseconds before `at`, length, body
+    hash BLOB NOT NULL,                  -- of the hash before it, this row and what the turn names
+    seal BLOB                            -- of the hash and the row in runs; only the last turn of a run has it
+) STRICT;
 
 CREATE TABLE artifacts (
     number INTEGER PRIMARY KEY,
@@ -46,7 +43,7 @@ CREATE TABLE artifacts (
 
 CREATE TABLE named (                     -- which turn names which artifact
     run INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
+    seq INTEGER NOT NULL,                -- the last entry of the turn
     artifact INTEGER NOT NULL,
     PRIMARY KEY (run, seq, artifact)
 ) WITHOUT ROWID, STRICT;

@@ -67,7 +67,12 @@ def migrate(db: Connection, found: int, wanted: Sequence[str]) -> None:
     """Each step and its number in one transaction."""
     for number, script in enumerate(wanted[found:], found + 1):
         statements = [*_statements(script), f"PRAGMA user_version = {number}"]
-        all_or_nothing(db, lambda statements=statements: [db.execute(each) for each in statements])
+        all_or_nothing(db, _do, db, statements)
+
+
+def _do(db: Connection, statements: Sequence[str]) -> None:
+    for each in statements:
+        db.execute(each)
 
 
 def _statements(script: str) -> list[str]:
