@@ -3,9 +3,9 @@
 import random
 import shutil
 import sqlite3
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from perdure.journal import SqliteJournal
 from perdure.journal.chain import START, Marks, hash_of, judge, marks_of, name_of, seal_of, shown_of

@@ -5,11 +5,11 @@ import errno
 import os
 import sqlite3
 import subprocess
-from dataclasses import replace
 from itertools import count
 
 import apsw
 import pytest
+from msgspec.structs import replace
 from simulated_disk import Disk
 
 from perdure.journal import SqliteJournal, ballast, follow, store

@@ -3,12 +3,12 @@
 import asyncio
 import random
 import shutil
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 from journal_writer import heads_in
+from msgspec.structs import replace
 from simulated_disk import Disk, RecordedOs, image
 
 from perdure.journal import SqliteJournal, batch, filesystem, schema, store

@@ -7,9 +7,9 @@ import os
 import sqlite3
 import stat
 import threading
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from perdure.journal import SqliteJournal, batch, filesystem, reader, schema, writer
 from perdure.journal.driver import connect

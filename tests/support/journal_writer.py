@@ -4,7 +4,8 @@ import asyncio
 import json
 import os
 import random
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from perdure.journal import SqliteJournal
 from perdure.journal.driver import connect

@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from perdure.journal import SqliteJournal
 from perdure.testing.contracts import NOON, OVER, RUNNING, a_turn

@@ -6,7 +6,7 @@ the results of its steps are forgotten.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -147,7 +147,7 @@ class Cell:
     __slots__ = (
         "age", "alarm", "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "node", "open", "parent",
         "position", "question", "result", "scope", "status", "step", "strategy", "traits", "tree", "undo", "visit",
-        "within",
+        "within", "work",
     )  # fmt: skip
 
     def __init__(self, key: str, traits: Traits, parent: "Cell | None", position: int, scope: "Scope") -> None:
@@ -174,6 +174,8 @@ class Cell:
         self.open = True
         """Whether a group may let its children begin."""
         self.body: Body | Work | None = None
+        self.work: Work
+        """The body of an acting step, and of no other."""
         self.result: Result | None = None
         """How the last finished visit ended."""
         self.leaving: StepStopping | None = None
@@ -182,11 +184,6 @@ class Cell:
         self.strategy = ""
         self.undo: tuple[str, ...] = ()
         """Parts whose effects have to be taken back before it is over."""
-
-    @property
-    def work(self) -> Work:
-        """The tries at the visit. Asked of acting steps alone."""
-        return cast("Work", self.body)
 
     @property
     def is_live(self) -> bool:

@@ -100,7 +100,7 @@ def _into_parent(cell: Cell) -> None:
 def _open(state: State, cell: Cell, event: e.StepEntered) -> None:
     """Give the visit a body of its own."""
     if cell.traits.is_plain:
-        cell.body = Work()
+        cell.body = cell.work = Work()
         make_hungry(state, cell)
     else:
         _open_other(state, cell, event)
@@ -142,7 +142,8 @@ def _open_plan(state: State, cell: Cell, event: e.StepEntered) -> None:
 def _body_of(cell: Cell) -> Body | Work | None:
     match cell.kind:
         case "work":
-            return Work()
+            cell.work = Work()
+            return cell.work
         case "serial":
             return Serial()
         case "graph":
@@ -241,7 +242,8 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
     cell = state.located(event.step)
     if cell.visit != event.visit:
         _begin_visit(state, cell, event.visit)
-        cell.kind, cell.open, cell.body = "work", True, Work()
+        cell.kind, cell.open = "work", True
+        cell.body = cell.work = Work()
     work = cell.work
     if not work.attempt:
         work.since = state.clock(state.at)

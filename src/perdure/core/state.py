@@ -116,7 +116,7 @@ class State:
     @property
     def wake_at(self) -> int | None:
         """When the run wants to be looked at again."""
-        if self.ended is not None or self.paused_at is not None:
+        if self.ended is not None or self.paused_at is not None or not (self.timers or self.moments):
             return None
         self._drop_stale(self.timers)
         self._drop_stale(self.moments)

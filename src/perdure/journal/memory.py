@@ -3,8 +3,10 @@
 import asyncio
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
+
+from msgspec.structs import replace
 
 from perdure.journal import parcel
 from perdure.journal.chain import NO_MARKS, Kept, judge, marks_of

@@ -7,8 +7,10 @@ and the chain must lead to the head that the header names.
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from perdure.journal import packing
 from perdure.journal.chain import START, Kept, digest_of, hash_of, marks_of, name_of, seal_of, shown_of

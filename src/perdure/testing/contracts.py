@@ -13,9 +13,10 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from perdure.journal.following import follow
 from perdure.ports import (
