@@ -54,7 +54,10 @@ def test_every_command_prints_what_the_docs_say(info, text, tmp_path):
         command, _, expected = part.partition("\n")
         done = subprocess.run(
             ["/bin/bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False,
-            env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "LANG": "C.UTF-8", "COLUMNS": "100"},
+            env={
+                "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "LANG": "C.UTF-8", "COLUMNS": "100",
+                "HOME": str(tmp_path),
+            },
         )  # fmt: skip
         shown = [line.rstrip() for line in (done.stdout + done.stderr).rstrip().splitlines()]
         pattern = "\n".join(
