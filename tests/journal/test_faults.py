@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from simulated_disk import Disk
 
-from perdure.journal import SqliteJournal, ballast, follow, store
+from perdure.journal import SqliteJournal, ballast, follow, log
 from perdure.journal.faults import told
 from perdure.journal.filesystem import write_durably
 from perdure.ports import (
@@ -150,7 +150,7 @@ async def test_after_an_error_of_the_disk_nothing_is_taken_until_the_journal_is_
 
 
 async def test_an_error_while_the_log_is_brought_in_leaves_doubt_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "WAL_WORTH_A_CHECKPOINT", 1)
+    monkeypatch.setattr(log, "WORTH_A_CHECKPOINT", 1)
     disk = Disk(tmp_path, next(NAMES))
     journal = await SqliteJournal.open(tmp_path / "runs.db", connect=disk.connect)
     await journal.append(a_turn("r_1", 1))
@@ -291,7 +291,7 @@ async def test_the_log_stays_short_while_somebody_follows_slowly(journal, tmp_pa
     await anext(slow)
     for n in range(2, 42):
         await journal.append(with_value(a_turn("r_1", n), MB))
-        assert log_size(tmp_path / "runs.db") <= store.WAL_LIMIT
+        assert log_size(tmp_path / "runs.db") <= log.LIMIT
     await slow.aclose()
 
 
@@ -302,10 +302,10 @@ async def test_the_log_shrinks_when_a_stuck_reader_has_gone(journal, tmp_path):
     stuck.execute("SELECT * FROM runs").fetchall()
     for n in range(2, 22):
         await journal.append(with_value(a_turn("r_1", n), MB))
-    assert log_size(tmp_path / "runs.db") > store.WAL_LIMIT, "another program's reader cannot be cut from here"
+    assert log_size(tmp_path / "runs.db") > log.LIMIT, "another program's reader cannot be cut from here"
     stuck.execute("ROLLBACK")
     stuck.close()
     for n in range(22, 32):
         await journal.append(with_value(a_turn("r_1", n), MB))
-    assert log_size(tmp_path / "runs.db") <= store.WAL_LIMIT
+    assert log_size(tmp_path / "runs.db") <= log.LIMIT
     assert (await journal.verify("r_1")).bad_seq is None

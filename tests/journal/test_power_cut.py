@@ -11,7 +11,7 @@ from journal_writer import heads_in
 from msgspec.structs import replace
 from simulated_disk import Disk, RecordedOs, image
 
-from perdure.journal import SqliteJournal, batch, filesystem, schema, store
+from perdure.journal import SqliteJournal, batch, filesystem, log, schema, store
 from perdure.testing.contracts import a_turn, an_artifact
 
 MEMORY = Path("/dev/shm")  # noqa: S108  images are many and small
@@ -29,7 +29,8 @@ def workplace(tmp_path):
 @pytest.fixture
 def small_limits(monkeypatch):
     """Checkpoints and files come often, so that a short workload meets them."""
-    monkeypatch.setattr(store, "WAL_WORTH_A_CHECKPOINT", 60_000)
+    monkeypatch.setattr(log, "WORTH_A_CHECKPOINT", 60_000)
+    monkeypatch.setattr(log, "FIRST", 9_000)
     monkeypatch.setattr(batch, "INLINE", 4_000)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import gc
 import os
+import shutil
 import sqlite3
 import stat
 import threading
@@ -11,11 +12,23 @@ import threading
 import pytest
 from msgspec.structs import replace
 
-from perdure.journal import SqliteJournal, batch, filesystem, reader, schema, writer
+from perdure.journal import SqliteJournal, batch, filesystem, log, reader, schema, writer
 from perdure.journal.driver import connect
 from perdure.journal.lock import writer_of
 from perdure.journal.reader import Reader
-from perdure.ports import Closed, Corrupt, Filter, Locked, Malformed, NetworkDisk, Newer, NoJournal, Suspect, UnknownRun
+from perdure.ports import (
+    Closed,
+    Corrupt,
+    Filter,
+    JournalError,
+    Locked,
+    Malformed,
+    NetworkDisk,
+    Newer,
+    NoJournal,
+    Suspect,
+    UnknownRun,
+)
 from perdure.testing.contracts import MB, OVER, a_turn, an_artifact
 
 EXTRA = "CREATE TABLE extra (a INTEGER) STRICT; -- one\nINSERT INTO extra VALUES (1);\n"
@@ -226,6 +239,126 @@ async def test_a_turn_that_contradicts_the_file_is_refused_alone(journal, tmp_pa
         journal.append(a_turn("r_1", 2)), journal.append(a_turn("r_2", 1)), return_exceptions=True
     )
     assert [type(outcome).__name__ for outcome in outcomes] == ["Malformed", "NoneType"]
+
+
+# ------------------------------------------------------------ what a turn writes
+
+
+def log_of(path):
+    return path.with_name(f"{path.name}-wal")
+
+
+async def test_a_plain_turn_changes_one_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(log, "FIRST", 2**40)  # the log grows only by what is written
+    path, frames = tmp_path / "runs.db", []
+    async with await SqliteJournal.open(path) as journal:
+        await journal.append(a_turn("r_1", 1))
+        for first in range(2, 402, 2):
+            before = log_of(path).stat().st_size
+            await journal.append(a_turn("r_1", first, 2, body=bytes(90)))
+            frames.append((log_of(path).stat().st_size - before) / (4096 + 24))
+    assert frames.count(1) > 0.8 * len(frames), "most change their own page and no other"
+    assert sum(frames) < 1.5 * len(frames), "the others begin a new one"
+
+
+async def test_pages_stay_full(tmp_path):
+    path = tmp_path / "runs.db"
+    async with await SqliteJournal.open(path) as journal:
+        before = path.stat().st_size
+        for first in range(1, 1_001, 2):
+            await journal.append(a_turn("r_1", first, 2, body=bytes(90)))
+    stored = sum(2 * len(b"StepEnded 1 90 \n") + 2 * 90 + 32 for _ in range(500))
+    assert path.stat().st_size - before < 1.15 * stored
+
+
+async def test_a_listing_shows_the_last_turn(journal, tmp_path):
+    for run in ("r_1", "r_2"):
+        await journal.append(a_turn(run, 1, 2))
+    seen = set()
+    for first in range(3, 9, 2):
+        await journal.append(a_turn("r_1", first, 2, at=first * 1_000))
+        (run,) = [each for each in await journal.runs() if each.id == "r_1"]
+        assert (run.head_seq, run.updated) == (first + 1, first * 1_000 + first + 1)
+        assert run == await journal.run("r_1") == (await journal.load("r_1"))[0]
+        seen.add(run.head)
+    assert len(seen) == 3
+    assert (await journal.run("r_2")).head_seq == 2
+    with sqlite3.connect(tmp_path / "runs.db") as db:
+        assert db.execute("SELECT run, seq FROM turns WHERE seal NOT NULL").fetchall() == [(1, 8), (2, 2)]
+    db.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM turns WHERE seq > 2",
+        "DELETE FROM turns",
+        "UPDATE turns SET seal = NULL",
+    ],
+)
+async def test_no_turn_follows_on_a_run_whose_end_is_missing(change, tmp_path):
+    path = tmp_path / "runs.db"
+    async with await SqliteJournal.open(path) as journal:
+        for first in (1, 2, 3):
+            await journal.append(a_turn("r_1", first))
+        with sqlite3.connect(path) as meddler:
+            meddler.execute(change)
+        meddler.close()
+        with pytest.raises(Malformed, match="the end of the run is missing"):
+            await journal.append(a_turn("r_1", 4))
+        await journal.append(a_turn("r_2", 1))
+    async with await SqliteJournal.open(path) as again:
+        head = (await again.run("r_1")).head_seq
+        assert (await again.verify("r_1")).bad_seq is not None
+        with pytest.raises(JournalError):
+            await again.append(a_turn("r_1", head + 1))
+        assert (await again.verify("r_1")).bad_seq is not None, "and nothing has covered it up"
+
+
+async def test_pages_of_entries_join_whatever_the_turns(journal):
+    first = 1
+    for count in (1, 7, 2, 300, 1, 50):
+        await journal.append(a_turn("r_1", first, count))
+        await journal.append(a_turn("r_2", first, count))
+        first += count
+    wanted = list(range(1, first))
+    for limit in (1, 9, 100, 1_000):
+        assert [
+            entry.seq for after in wanted[::limit] for entry in await journal.read("r_1", after - 1, limit)
+        ] == wanted
+    assert await journal.read("r_1", first - 1) == await journal.read("r_1", 2**40) == []
+    assert (await journal.read("r_2", -5, 1))[0].seq == 1
+
+
+# ------------------------------------------------------------ the log, laid out ahead
+
+
+async def test_the_log_is_made_longer_by_much_at_once(tmp_path):
+    path, sizes = tmp_path / "runs.db", []
+    async with await SqliteJournal.open(path) as journal:
+        for first in range(1, 201):
+            await journal.append(a_turn("r_1", first))
+            sizes.append(log_of(path).stat().st_size)
+        assert sizes[5] < log.FIRST, "who writes a little pays for a little"
+        assert len(set(sizes[20:])) < 10, "then nearly all find room in it"
+        assert sizes[-1] <= log.WORTH_A_CHECKPOINT * 1.1
+        assert (await journal.verify("r_1")).entries == 200
+        await journal.sweep(0)
+        shutil.copy(path, tmp_path / "copy.db")
+        shutil.copy(log_of(path), log_of(tmp_path / "copy.db"))
+    async with await SqliteJournal.open(tmp_path / "copy.db") as crashed:
+        assert (await crashed.verify("r_1")).entries == 200, "what lies behind the last commit does not count"
+        await crashed.append(a_turn("r_1", 201))
+
+
+async def test_a_log_that_cannot_be_made_longer_is_no_hindrance(tmp_path, monkeypatch):
+    monkeypatch.setattr(log, "FIRST", 9_000)
+    async with await SqliteJournal.open(tmp_path / "runs.db") as journal:
+        pages = journal._store._db.execute("PRAGMA page_count").fetchone()[0]
+        journal._store._db.execute(f"PRAGMA max_page_count = {pages + 5}").fetchall()
+        for first in range(1, 30):
+            await journal.append(a_turn("r_1", first))
+        assert (await journal.verify("r_1")).entries == 29
 
 
 # ------------------------------------------------------------ reading

@@ -22,7 +22,7 @@ class Ballast:
     def take(self) -> None:
         """Hold room back, if there is plenty. It is no error if there is none: then this is all there is."""
         with suppress(OSError):
-            if not self._is_there() and _free(self._path.parent) >= PLENTY:
+            if not self._is_there() and has_plenty(self._path.parent):
                 self._fill()
             self.held = self._is_there()
 
@@ -44,6 +44,7 @@ class Ballast:
             os.close(file)
 
 
-def _free(directory: Path) -> int:
+def has_plenty(directory: Path) -> bool:
+    """Whether there is so much room on a disk that some can be taken ahead."""
     found = os.statvfs(directory)
-    return found.f_bavail * found.f_frsize
+    return found.f_bavail * found.f_frsize >= PLENTY

@@ -7,7 +7,7 @@ from typing import Final
 from perdure.journal.chain import NO_MARKS, START, Marks, marks_of, name_of, shown_of
 from perdure.journal.driver import Connection, Value
 from perdure.journal.fence import check_owner
-from perdure.journal.head import Head, begun
+from perdure.journal.head import Head, begun, place_of
 from perdure.journal.objects import Objects
 from perdure.journal.packing import pack
 from perdure.journal.rows import RUNS, SHOWN, run_of, shown_in
@@ -49,11 +49,9 @@ class Heads:
         if row is None:
             return None
         found = run_of(row)
-        shown = shown_of(run, found.summary)
-        head = Head(found.number, name_of(run), found.created, shown, found.head_seq, found.updated, START)
-        last = self._db.execute(_LAST_HASH, (head.place,)).fetchone()
-        head.last = last[0] if last else START
-        return head
+        number, seq, shown = found.number, found.head_seq, shown_of(run, found.summary)
+        last = self._db.execute(_LAST_HASH, (place_of(number, seq),)).fetchone() or (START,)
+        return Head(number, name_of(run), found.created, shown, seq, found.updated, *last)
 
     def adopt(self, heads: dict[str, Head], begun: int) -> None:
         """Remember what was committed."""
@@ -121,7 +119,7 @@ class Batch:
         body, marks = pack(turn.entries), marks_of(turn)
         moved = self.heads[turn.run] = head.after(turn, body, marks)
         self._db.execute(_PUT_TURN, (moved.place, moved.updated, body, moved.last, moved.seal))
-        self.size += PAGE + len(body)
+        self.size += PAGE + 3 * len(body) + 200  # its page; now and then a new one, and two that lead there
         if marks is not NO_MARKS:
             self._put_marks(turn, marks, moved)
 

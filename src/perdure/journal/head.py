@@ -12,7 +12,7 @@ MOST_ENTRIES: Final = 2**32 - 1
 
 def place_of(number: int, seq: int) -> int:
     """Where a turn lies: by the number of its run, then by its last entry."""
-    return number << 32 | seq
+    return number << 32 | seq  # MOST_ENTRIES has as many bits
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Head:
     @property
     def place(self) -> int:
         """Where the last turn lies."""
-        return self.number << 32 | self.seq
+        return place_of(self.number, self.seq)
 
     @property
     def seal(self) -> bytes:

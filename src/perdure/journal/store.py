@@ -11,6 +11,7 @@ from perdure.journal.driver import Connection, Result, all_or_nothing
 from perdure.journal.faults import suspect, told
 from perdure.journal.fence import check_owner, take_over
 from perdure.journal.head import MOST_ENTRIES, place_of
+from perdure.journal.log import LIMIT, PATIENCE, Log
 from perdure.journal.objects import Objects
 from perdure.journal.rows import LAST
 from perdure.ports import (
@@ -24,20 +25,14 @@ from perdure.ports import (
     UnknownArtifact,
 )
 
-WAL_LIMIT: Final = 16 * 1024 * 1024
-WAL_WORTH_A_CHECKPOINT: Final = 4 * 1024 * 1024
-_PATIENCE: Final = 5_000
-"""Milliseconds to wait for another program that writes."""
-_PATIENCE_WITH_READERS: Final = 50
-"""Milliseconds to wait for readers before the log is cut; turns wait meanwhile, and the next try comes soon."""
 _PRAGMAS: Final = (
     "journal_mode = WAL",
     "synchronous = FULL",
-    f"busy_timeout = {_PATIENCE}",
+    f"busy_timeout = {PATIENCE}",
     "trusted_schema = OFF",
     "cell_size_check = ON",
     "mmap_size = 0",
-    f"journal_size_limit = {WAL_LIMIT}",
+    f"journal_size_limit = {LIMIT}",
     "wal_autocheckpoint = 0",  # after an acknowledgement, not before it
 )
 _BLAME: Final = (Malformed, UnknownArtifact, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
@@ -51,9 +46,7 @@ class Store:
         for pragma in _PRAGMAS:
             db.execute(f"PRAGMA {pragma}").fetchall()
         self._db = db
-        self._wal = path.with_name(f"{path.name}-wal")
-        self._written = 0
-        """About how much the log has grown since the last checkpoint; its file is reused and does not tell."""
+        self._log = Log(path, db)
         self._doubt: Suspect | None = None
         self._ballast = Ballast(path)
         self._objects = Objects(path)
@@ -87,7 +80,7 @@ class Store:
         batch = Batch(self._db, self._objects, self._heads, self._token)
         outcomes = all_or_nothing(self._db, batch.write, turns)
         self._heads.adopt(batch.heads, batch.begun)
-        self._written += batch.size
+        self._log.written += batch.size
         return outcomes
 
     def _failed(self, error: Exception) -> JournalError:
@@ -146,7 +139,7 @@ class Store:
     def shrink(self, pages: int) -> bool:
         """Give some room back to the disk; whether there is more."""
         self._owned(lambda: self._db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall())
-        self._written += pages * PAGE
+        self._log.written += pages * PAGE
         return bool(self._db.execute("PRAGMA freelist_count").fetchone()[0])
 
     # ------------------------------------------------------------ care
@@ -154,27 +147,13 @@ class Store:
     @property
     def wants_care(self) -> bool:
         """Whether there is something to tend."""
-        return self._written >= WAL_WORTH_A_CHECKPOINT or not self._ballast.held
+        return self._log.wants_care or not self._ballast.held
 
     def tend(self) -> None:
-        """After a commit, when nobody waits: keep the log short and some room held back."""
+        """After a commit, when nobody waits: see to the log, and hold some room back."""
         if not self._ballast.held:
             self._ballast.take()
-        if self._written >= WAL_WORTH_A_CHECKPOINT:
-            self._written = 0
-            self._checkpoint("TRUNCATE" if self._wal_size() > WAL_LIMIT else "PASSIVE")
-
-    def _checkpoint(self, kind: str) -> None:
-        """Bring the log into the file. SQLite does it by itself within a commit, but never says if the disk failed."""
-        self._db.execute(f"PRAGMA busy_timeout = {_PATIENCE_WITH_READERS}").fetchall()
-        self._db.execute(f"PRAGMA wal_checkpoint({kind})").fetchall()
-        self._db.execute(f"PRAGMA busy_timeout = {_PATIENCE}").fetchall()
-
-    def _wal_size(self) -> int:
-        try:
-            return self._wal.stat().st_size
-        except FileNotFoundError:
-            return 0
+        self._log.tend()
 
     def close(self) -> None:
         """Let go of the file."""
