@@ -26,6 +26,7 @@ from perdure.ports import (
     NetworkDisk,
     Newer,
     NoJournal,
+    OutOfOrder,
     Suspect,
     UnknownRun,
 )
@@ -188,6 +189,33 @@ async def test_turns_that_wait_share_a_commit(journal):
     assert sum(commits) == 1_000
     assert len(commits) < 50
     assert max(commits) <= writer.MOST_TURNS
+
+
+async def test_a_quick_disk_is_waited_for_and_a_slow_one_is_not(journal, monkeypatch):
+    monkeypatch.setattr(writer, "QUICK", 10)
+    here = journal.append(a_turn("r_1", 1), alone=True)
+    assert here.done()
+    refused = journal.append(a_turn("r_1", 3), alone=True)
+    with pytest.raises(OutOfOrder):
+        await refused
+    monkeypatch.setattr(writer, "QUICK", 0)
+    there = journal.append(a_turn("r_1", 2), alone=True)
+    assert not there.done()
+    await there
+    assert (await journal.verify("r_1")).entries == 2
+
+
+def test_commits_show_whether_the_disk_is_quick():
+    pace = writer._Pace()
+    assert pace.is_quick
+    pace.took(30)
+    assert pace.is_quick, "one slow commit is no slow disk"
+    for _ in range(4):
+        pace.took(0.01)
+    assert not pace.is_quick
+    for _ in range(12):
+        pace.took(0.0002)
+    assert pace.is_quick
 
 
 async def test_a_commit_is_not_larger_than_needed(journal, monkeypatch):

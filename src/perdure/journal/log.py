@@ -12,7 +12,7 @@ LIMIT: Final = 16 * 1024 * 1024
 WORTH_A_CHECKPOINT: Final = 4 * 1024 * 1024
 FIRST: Final = 64 * 1024
 """So long it grows by itself; a process that writes only a little is not worth more."""
-TIMES: Final = 4
+TIMES: Final = 5
 """How much longer it is made then, each time that it is full."""
 PATIENCE: Final = 5_000
 """Milliseconds to wait for another program that writes."""

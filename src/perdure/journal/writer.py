@@ -17,7 +17,8 @@ MOST_BYTES: Final = 4 * 1024 * 1024
 """A commit takes no more turns than these; what one turn holds is never split."""
 QUICK: Final = 0.001
 """Seconds that a commit may usually take for the event loop to wait for it."""
-TRIED_AGAIN_AFTER: Final = 64
+SLOWEST: Final = 4 * QUICK
+"""What takes longer counts like this."""
 Result = TypeVar("Result")
 Outcome = tuple[asyncio.Future[Any], Any, JournalError | None]
 Committed = Callable[[Sequence[str]], None]
@@ -41,19 +42,17 @@ class _Job:
 
 
 class _Pace:
-    """Whether the disk is quick enough to be waited for. A slow one is tried again now and then."""
+    """Whether the disk is quick enough to be waited for. Every commit counts, whichever thread has done it."""
 
     def __init__(self) -> None:
         self._usual = 0.0
-        self._asked = 0
 
     @property
     def is_quick(self) -> bool:
-        self._asked += 1
-        return self._usual < QUICK or self._asked % TRIED_AGAIN_AFTER == 0
+        return self._usual < QUICK
 
     def took(self, seconds: float) -> None:
-        self._usual += (seconds - self._usual) / 8  # one slow commit among quick ones is no slow disk
+        self._usual += (min(seconds, SLOWEST) - self._usual) / 8  # one slow commit among quick ones is no slow disk
 
 
 class Writer:
@@ -153,7 +152,9 @@ class Writer:
             self._next = item
 
     def _commit(self, batch: Sequence[_Append]) -> None:
+        began = time.perf_counter()
         outcomes = self._store.commit([item.turn for item in batch])
+        self._pace.took(time.perf_counter() - began)
         _tell([(item.future, None, error) for item, error in zip(batch, outcomes, strict=True)], self._committed, batch)
         with suppress(JournalError):  # nobody asked for it; if it leaves doubt, the next turn is told
             self._store.guarded(self._store.tend)
