@@ -118,3 +118,11 @@ def test_of_ten_thousand_mistakes_a_thousand_are_told(wrong):
     errors = read_data(document).errors
     assert len(errors) == 1_001
     assert errors[-1].message == "there are more than 1,000 problems"
+
+
+def test_an_exception_names_the_first_problems_and_holds_all():
+    steps = [{"id": f"s{n}", "tool": "text.upper", "colour": n} for n in range(30)]
+    with pytest.raises(PlanError) as caught:
+        read_data({"steps": steps}).usable()
+    assert len(caught.value.problems) == 30
+    assert str(caught.value).splitlines()[-1] == "and 10 more"

@@ -12,6 +12,8 @@ NEAREST: Final = 200
 """How many words are compared for a hint."""
 MOST: Final = 1_000
 """Problems that are told of one plan."""
+TOLD: Final = 20
+"""Problems that an exception names; all of them are with it."""
 FEW: Final = 12
 """A list of words longer than this helps nobody."""
 
@@ -90,7 +92,10 @@ class PlanError(PerdureError):
     exit_code: int = 6
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
+        told = [str(problem) for problem in problems[:TOLD]]
+        if len(problems) > TOLD:
+            told.append(f"and {len(problems) - TOLD:,} more")
+        super().__init__("\n".join(told))
         self.problems = tuple(problems)
 
 
