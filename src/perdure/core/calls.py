@@ -22,6 +22,11 @@ class Call(msgspec.Struct, frozen=True):
     name: str
     arguments: Mapping[str, Any]
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """The call as JSON, in the form that is hashed."""
+        return {self.kind: self.name, "with": self.arguments}
+
 
 class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Why something did not work. Failures are data: what follows from one is decided by its kind."""

@@ -10,7 +10,7 @@ from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.deciding import Deciding
-from perdure.core.seeing import as_data, evaluate, evaluate_within, filled, filled_call, outcome_of
+from perdure.core.seeing import evaluate, evaluate_within, filled, filled_call, outcome_of
 from perdure.core.values import Value
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
@@ -112,7 +112,7 @@ def _undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> di
         output = cell.body.outcome.output
     given = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     try:
-        kept = turn.keep(as_data(filled_call(turn.state, cell.scope, call, output=given, exit=exit_)))
+        kept = turn.keep(filled_call(turn.state, cell.scope, call, output=given, exit=exit_).data)
     except ExpressionError as error:
         return {"error": error.message}
     return {"sha256": kept.sha256} if kept.sha256 else kept.data

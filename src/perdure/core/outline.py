@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from hashlib import sha256
 from sys import intern
 from typing import Any, Final, Literal, cast
 
 from perdure.core.calls import Call
+from perdure.core.values import digest_of
 from perdure.plan.expr import template, texts_in
 from perdure.plan.flow import needed_by, target_of
 from perdure.plan.index import Index, Node
@@ -27,6 +29,8 @@ from perdure.plan.model.steps import (
     Working,
 )
 
+Asked = tuple[Call, str]
+"""What a performer is asked to do, and the digest of that."""
 Kind = Literal["work", "serial", "graph", "map", "agent", "ask", "wait", "rollback", "mark"]
 """`work` has attempts; `mark` is over as soon as it is entered; the others are what their names say."""
 _KINDS: Final[dict[type[AnyStep], Kind]] = {
@@ -107,7 +111,7 @@ class Traits:
     """What a step is like. Asking a model takes long; what every turn asks is worked out once and kept here."""
 
     __slots__ = (
-        "_outline", "_targets", "asked", "call", "is_guarded", "is_judged", "is_plain", "kind", "locks", "node",
+        "_literal", "_outline", "_targets", "call", "is_guarded", "is_judged", "is_plain", "kind", "locks", "node",
         "rank", "step", "tool", "undo", "working",
     )  # fmt: skip
 
@@ -131,9 +135,8 @@ class Traits:
         """Whether something is to be looked at before it is entered."""
         self.is_judged: Final = self.working is not None and bool(self.working.accept or self.working.ensures)
         """Whether its result has to fulfil something."""
-        self.asked: tuple[Call, str] | None = None
-        """The call and its digest, if it is the same at every visit and was made once."""
         self._outline, self._targets = outline, dict[str, str]()
+        self._literal: Asked | None = None
 
     @property
     def given(self) -> Form:
@@ -141,9 +144,12 @@ class Traits:
         return self._outline.form(self.call.with_) if isinstance(self.call, (ToolCall, AgentCall)) else _NOTHING
 
     @property
-    def is_literal(self) -> bool:
-        """Whether its call is the same at every visit."""
-        return self.tool != "" and self.given.is_literal
+    def literal(self) -> Asked | None:
+        """Its call and the digest of it, if they are the same at every visit."""
+        if self._literal is None and isinstance(self.call, ToolCall) and self.given.is_literal:
+            call = Call("tool", self.tool, self.call.with_)
+            self._literal = (call, digest_of(call.data))
+        return self._literal
 
     @property
     def wants_secrets(self) -> bool:
@@ -168,8 +174,9 @@ def _is_guarded(step: AnyStep | None) -> bool:
 class Outline:
     """A plan with its tree."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, data: bytes | None = None) -> None:
         self.plan = plan
+        self._data = data
         self._traits: dict[Node, Traits] = {}
         self._wirings: dict[Node, Wiring] = {}
         self._forms: dict[int, Form] = {}
@@ -181,13 +188,18 @@ class Outline:
 
     @cached_property
     def data(self) -> bytes:
-        """The plan in its canonical form."""
-        return self.plan.canonical_json()
+        """The plan in its canonical form; nobody writes it anew where it was read."""
+        return self.plan.canonical_json() if self._data is None else self._data
 
     @cached_property
     def digest(self) -> str:
         """The name under which the plan is kept: the SHA-256 of its canonical form."""
-        return self.plan.hash.rpartition(":")[2]
+        return sha256(self.data).hexdigest()
+
+    def make_ready(self) -> None:
+        """Work out now what every run of the plan will ask."""
+        for node in self.index.nodes:
+            _ = self.traits(node).literal
 
     def wiring(self, group: Node) -> Wiring:
         """The needs in a graph."""

@@ -6,7 +6,7 @@ from typing import Any
 from perdure.core.calls import Call
 from perdure.core.cells import Cell, Graph, Scope, Serial
 from perdure.core.learning import verdict_of
-from perdure.core.outline import Form
+from perdure.core.outline import Asked, Form
 from perdure.core.state import State
 from perdure.core.values import digest_of
 from perdure.plan.expr import Reference, fill, parse
@@ -176,16 +176,13 @@ def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) 
     return filled_call(state, cell.scope, cell.traits.call, secrets)
 
 
-def asked(state: State, cell: Cell) -> tuple[Call, str]:
+def asked(state: State, cell: Cell) -> Asked:
     """What a step asks its performer to do, without secrets, and the digest of that."""
-    traits = cell.traits
-    if traits.asked is not None:
-        return traits.asked
+    found = cell.traits.literal
+    if found is not None:
+        return found
     call = call_of(state, cell)
-    found = (call, digest_of(as_data(call)))
-    if traits.is_literal:
-        traits.asked = found
-    return found
+    return call, digest_of(call.data)
 
 
 def filled_call(state: State, scope: Scope, call: Any, secrets: Mapping[str, Any] | None = None, **extra: Any) -> Call:
@@ -208,8 +205,3 @@ def filled_call(state: State, scope: Scope, call: Any, secrets: Mapping[str, Any
 
 def _returns(call: ModelCall | AgentCall) -> dict[str, Any]:
     return {"returns": call.returns} if call.returns is not None else {}
-
-
-def as_data(call: Call) -> dict[str, Any]:
-    """A call as JSON, in the form that is hashed."""
-    return {call.kind: call.name, "with": call.arguments}

@@ -122,8 +122,12 @@ class Engine:
 
     def prepare(self, plan: Plan) -> Outline:
         """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here."""
+        found = self.host.ready(plan)
+        if found is not None:
+            return found
         outline = Outline(plan)
         self._check(outline)
+        outline.make_ready()
         return self.host.remember(outline)
 
     def _check(self, outline: Outline) -> None:

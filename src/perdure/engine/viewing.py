@@ -29,7 +29,8 @@ class View:
         self.state = State(run, Rules(Shelf(journal.fetch).read, lru_cache(maxsize=64)(self._outline)))
 
     def _outline(self, digest: str) -> Outline:
-        return Outline(recalled(self._fetch(digest)))
+        data = self._fetch(digest)
+        return Outline(recalled(data), data)
 
     @classmethod
     async def of(cls, journal: Journal, run: str, most: int | None = None) -> "View":

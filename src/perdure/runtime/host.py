@@ -17,6 +17,7 @@ from perdure.core.outline import Outline
 from perdure.core.state import Rules, State
 from perdure.core.turn import replay, status_of
 from perdure.errors import PerdureError
+from perdure.plan.model.document import Plan
 from perdure.plan.model.recalling import recalled
 from perdure.ports import (
     Artifact,
@@ -72,6 +73,8 @@ class Host:
         """Plans that have a name here, by digest."""
         self._outlines: OrderedDict[str, Outline] = OrderedDict()
         """Plans that were asked for lately, by digest; also one that no journal has yet."""
+        self._of_plans: dict[int, Outline] = {}
+        """The same by where their plans lie in memory, which they hold on to."""
         self.can: Callable[[Outline], bool] = lambda _: True
         """Whether a plan can be carried out here."""
         self.runners: dict[str, Runner] = {}
@@ -108,13 +111,20 @@ class Host:
         """Keep a plan at hand that is ready for running; runs of it hold on to it themselves."""
         found = self._outlines.setdefault(outline.digest, outline)
         self._outlines.move_to_end(outline.digest)
+        self._of_plans[id(found.plan)] = found
         if len(self._outlines) > MOST_PLANS:
-            self._outlines.popitem(last=False)
+            _, oldest = self._outlines.popitem(last=False)
+            self._of_plans.pop(id(oldest.plan), None)
         return found
+
+    def ready(self, plan: Plan) -> Outline | None:
+        """The very same plan, if it is at hand; to know that it is an equal one takes writing it out."""
+        return self._of_plans.get(id(plan))
 
     def _read_plan(self, digest: str) -> Outline:
         try:
-            return Outline(recalled(self.journal.fetch(digest)))
+            data = self.journal.fetch(digest)
+            return Outline(recalled(data), data)
         except ValueError as error:
             raise Corrupt(f"the plan {digest} cannot be read any more: {error}", "run `perdure doctor`") from error
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.calls import Outcome
-from perdure.core.seeing import as_data, call_of
+from perdure.core.seeing import call_of
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
 from perdure.core.undoing import undo_call
@@ -345,11 +345,11 @@ class Runner:
         cell, work = state.cells[command.step], state.cells[command.step].work
         if command.deed == "undo":
             call = undo_call(state.undoing[command.step, command.visit])
-            key = key_of(self.run, f"{command.step}!", command.visit, digest_of(as_data(call)))
+            key = key_of(self.run, f"{command.step}!", command.visit, digest_of(call.data))
             return Attempt(self.run, command.step, command.visit, command.attempt, key, call, deed="undo")
         key = key_of(self.run, command.step, command.visit, work.digest)
         call = work.call or call_of(state, cell)
-        if cell.traits.asked is None and cell.traits.wants_secrets:
+        if cell.traits.literal is None and cell.traits.wants_secrets:
             call = call_of(state, cell, self.host.secrets)
         until = work.until
         seconds = None if until is None else max(0.0, (until - state.clock(self.now())) / 1000)
