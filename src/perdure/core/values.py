@@ -57,8 +57,7 @@ def copied(value: Any, room: int = MOST_INLINE) -> tuple[Any, int] | None:
     if kind is list:
         return _copied_list(value, room - _BRACKETS)
     if kind is str:
-        room -= 6 * len(value) + 2
-        return (value, room) if room >= 0 and value.isascii() else None
+        return (value, room - _length(value)) if len(value) <= room and value.isascii() else None
     if kind is int:
         return (value, room - 20) if -_EXACT < value < _EXACT else None
     if kind is float:
@@ -66,10 +65,15 @@ def copied(value: Any, room: int = MOST_INLINE) -> tuple[Any, int] | None:
     return (value, room - 5) if value is None or kind is bool else None
 
 
+def _length(text: str) -> int:
+    """The most that a text takes when it is written: a letter that is not printed is written as six."""
+    return len(text) + text.count('"') + text.count("\\") + 2 if text.isprintable() else 6 * len(text) + 2
+
+
 def _copied_dict(value: dict[Any, Any], room: int) -> tuple[Any, int] | None:
     copy: dict[str, Any] = {}
     for key, each in value.items():
-        room -= 6 * len(key) + 4 if type(key) is str and key.isascii() else MOST_INLINE
+        room -= _length(key) + 2 if type(key) is str and key.isascii() else MOST_INLINE
         found = copied(each, room) if room >= 0 else None
         if found is None:
             return None
