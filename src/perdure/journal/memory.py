@@ -3,14 +3,13 @@
 import asyncio
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 
 from msgspec.structs import replace
 
 from perdure.journal import parcel
-from perdure.journal.chain import NO_MARKS, Kept, judge, marks_of
-from perdure.journal.head import Head, begun
+from perdure.journal.chain import Kept, judge, marks_of
+from perdure.journal.head import begun
 from perdure.journal.packing import pack, page_of
 from perdure.journal.turns import check, check_order
 from perdure.journal.waiting import Waiters
@@ -34,20 +33,42 @@ from perdure.ports import (
 )
 
 
-@dataclass(slots=True)
 class _Held:
-    """All that is known of a run."""
+    """All that is known of a run. Turns are many and looks are few: they are packed and hashed when somebody looks."""
 
-    id: str
-    head: Head
-    summary: Summary
-    turns: list[Kept] = field(default_factory=list[Kept])
+    def __init__(self, number: int, turn: Turn, summary: Summary) -> None:
+        self.number = number
+        self.seq = 0
+        """Of the last entry."""
+        self.summary = summary
+        self._id = turn.run
+        self._head = begun(number, turn)
+        self._turns: list[Kept] = []
+        self._fresh: list[Turn] = []
+
+    def take(self, turn: Turn) -> None:
+        """Keep a turn."""
+        self._fresh.append(turn)
+        self.seq = turn.entries[-1].seq
+        if turn.summary is not None:
+            self.summary = turn.summary
+
+    @property
+    def turns(self) -> list[Kept]:
+        """As they would lie in a file."""
+        for turn in self._fresh:
+            body, marks = pack(turn.entries), marks_of(turn)
+            head = self._head = self._head.after(turn, body, marks)
+            self._turns.append(Kept(head.seq, head.updated, body, head.last, is_sealed=False, marks=marks))
+        self._fresh.clear()
+        return self._turns
 
     @property
     def run(self) -> Run:
-        """As a listing shows it. Put together when somebody looks: turns are many, looks are few."""
-        head = self.head
-        return Run(self.id, head.number, head.seq, head.seal.hex(), head.created, head.updated, self.summary)
+        """As a listing shows it."""
+        _ = self.turns
+        head = self._head
+        return Run(self._id, head.number, head.seq, head.seal.hex(), head.created, head.updated, self.summary)
 
 
 class MemoryJournal:
@@ -81,22 +102,16 @@ class MemoryJournal:
             raise Closed("the journal is closed")
         check(turn)
         held = self._runs.get(turn.run)
-        check_order(turn, held.head.seq if held else 0)
-        marks = marks_of(turn)
-        if marks is not NO_MARKS:
+        check_order(turn, held.seq if held else 0)
+        if turn.artifacts or turn.asked or turn.answered:
             self._check_names(turn)
-        held = held or self._begin(turn)
-        body = pack(turn.entries)
-        head = held.head = held.head.after(turn, body, marks)
-        held.turns.append(Kept(head.seq, head.updated, body, head.last, is_sealed=False, marks=marks))
-        held.summary = turn.summary or held.summary
-        if marks is not NO_MARKS:
             self._note_names(turn)
+        (held or self._begin(turn)).take(turn)
 
     def _begin(self, turn: Turn) -> _Held:
         assert turn.summary is not None  # noqa: S101  `check_order` has seen to it
         self._numbers += 1
-        held = self._runs[turn.run] = _Held(turn.run, begun(self._numbers, turn), turn.summary)
+        held = self._runs[turn.run] = _Held(self._numbers, turn, turn.summary)
         return held
 
     def _check_names(self, turn: Turn) -> None:
@@ -184,7 +199,7 @@ class MemoryJournal:
     async def runs(self, where: Filter | None = None, before: int | None = None, limit: int = 50) -> list[Run]:
         """Runs, newest first."""
         fits = _fits(where or Filter())
-        found = (held.run for held in self._newest() if before is None or held.head.number < before)
+        found = (held.run for held in self._newest() if before is None or held.number < before)
         return list(islice(filter(fits, found), limit))
 
     async def due(self, now: int, limit: int = 100) -> list[Run]:
@@ -230,7 +245,7 @@ class MemoryJournal:
         return self._runs[run]
 
     def _newest(self) -> Sequence[_Held]:
-        return sorted(self._runs.values(), key=lambda held: -held.head.number)
+        return sorted(self._runs.values(), key=lambda held: -held.number)
 
 
 def _fits(where: Filter) -> Callable[[Run], bool]:
