@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     """JSON."""
 
 
-class Artifact(msgspec.Struct, frozen=True):
+class Artifact(msgspec.Struct, frozen=True, gc=False):
     """A value under the SHA-256 of its bytes, in hex. Without bytes it names a value that is there already."""
 
     digest: str
@@ -50,7 +50,7 @@ class Summary(msgspec.Struct, frozen=True):
     """JSON."""
 
 
-class Turn(msgspec.Struct, frozen=True):
+class Turn(msgspec.Struct, frozen=True, gc=False):
     """What one decision wrote. It is kept whole or not at all."""
 
     run: str

@@ -15,7 +15,7 @@ DOUBTFUL: Final = frozenset({"timeout", "cancelled", "in_doubt"})
 """Failures after which nobody knows whether the deed was done."""
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """A piece of work: a tool, a model or an agent, by name, and what it is given."""
 
     kind: CallKind
@@ -28,7 +28,7 @@ class Call(msgspec.Struct, frozen=True):
         return {self.kind: self.name, "with": self.arguments}
 
 
-class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """Why something did not work. Failures are data: what follows from one is decided by its kind."""
 
     kind: str

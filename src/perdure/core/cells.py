@@ -101,7 +101,7 @@ class Grown(Graph):
         """Children that ended since the last move, in the order of the journal."""
 
 
-class Work(msgspec.Struct, eq=False):
+class Work(msgspec.Struct, eq=False, gc=False):
     """The tries at one visit of an acting step."""
 
     attempt: int = 0

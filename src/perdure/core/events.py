@@ -16,8 +16,8 @@ VERSION: Final = 1
 """The version of this vocabulary. A journal says which one it was written in."""
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Something that is so from now on."""
+class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """Something that is so from now on. It holds no cycles, so the collector need not look."""
 
     type: ClassVar[str]
 

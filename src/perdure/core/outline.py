@@ -97,7 +97,7 @@ class Form:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        templates = [] if _is_plain(value) else [template(text) for _, text in texts_in(value)]
+        templates = [template(text) for _, text in texts_in(value)]
         self.is_literal = not templates
         self.references = tuple(
             reference for each in templates for expression, _ in each.expressions for reference in expression.references
@@ -135,7 +135,8 @@ class Traits:
         """Whether something is to be looked at before it is entered."""
         self.is_judged: Final = self.working is not None and bool(self.working.accept or self.working.ensures)
         """Whether its result has to fulfil something."""
-        self._outline, self._targets = outline, dict[str, str]()
+        self._outline = outline
+        self._targets: dict[str, str] | None = None
         self._literal: Asked | None = None
 
     @property
@@ -158,6 +159,8 @@ class Traits:
 
     def target(self, exit_: str) -> str:
         """Where an exit leads."""
+        if self._targets is None:
+            self._targets = {}
         found = self._targets.get(exit_)
         if found is None:
             found = self._targets[exit_] = intern(target_of(self.node, exit_, self._outline.index))
@@ -219,5 +222,7 @@ class Outline:
         """A value of the plan, ready to be filled. Only what the plan itself holds may be asked for."""
         found = self._forms.get(id(value))
         if found is None or found.value is not value:
+            if _is_plain(value):
+                return _NOTHING
             found = self._forms[id(value)] = Form(value)
         return found

@@ -23,7 +23,7 @@ Read = Callable[[str], Any]
 """The value kept under a digest."""
 
 
-class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A JSON value, or where to find it."""
 
     data: Any = None
