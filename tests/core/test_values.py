@@ -42,7 +42,7 @@ JSON = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.t
 
 @settings(max_examples=300, deadline=None, database=None, derandomize=True)
 @given(JSON)
-def test_what_is_quickly_seen_to_be_small_is_small_and_a_copy(value):
+def test_what_stands_in_a_fact_is_small_and_a_copy(value):
     kept = {}
     found = keep(value, kept)
     assert found.load(lambda digest: json.loads(kept[digest])) == value

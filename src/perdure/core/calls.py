@@ -47,6 +47,8 @@ class Outcome(msgspec.Struct, frozen=True):
     exit: str = "success"
     """`success`, or a word the step declared."""
     failure: Failure | None = None
+    text: bytes = b""
+    """The output as JSON, if it was read from there: then it need not be written again."""
 
     @classmethod
     def failed(cls, kind: str, message: str, retry_after: float | None = None, detail: Any = None) -> "Outcome":

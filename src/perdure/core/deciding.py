@@ -73,8 +73,9 @@ class Deciding:
         """A visit is over with the attempt that was heard of last: one fact says both."""
         heard = self.events[-1]
         assert isinstance(heard, e.AttemptEnded)  # noqa: S101  that is when it is called
-        about: dict[str, Any] = {"step": heard.step, "visit": heard.visit, "attempt": heard.attempt}
-        told = e.AttemptEnded(**about, exit=heard.exit, output=heard.output, to=to)
+        told = e.AttemptEnded(
+            step=heard.step, visit=heard.visit, attempt=heard.attempt, exit=heard.exit, output=heard.output, to=to
+        )
         self.events[-1] = cell.work.outcome = told
         end_visit(self.state, cell, Result(told.exit, to, cell.body, told.output))
 

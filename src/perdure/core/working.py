@@ -41,16 +41,22 @@ def feed(turn: Deciding) -> None:
 
 
 def _next(turn: Deciding) -> Cell | None:
-    best: list[Entry] | None = None
-    for tool, heap in tuple(turn.state.hungry.items()):
+    hungry = turn.state.hungry
+    best: str | None = None
+    for tool, heap in tuple(hungry.items()):
         _drop_stale(turn, heap)
         if not heap:
-            del turn.state.hungry[tool]
-        elif turn.tools.get(tool, 1) > 0 and (best is None or heap[0] < best[0]):
-            best = heap
-    if best is None:
-        return None
-    return turn.state.cells[heappop(best)[2]]
+            del hungry[tool]
+        elif turn.tools.get(tool, 1) > 0 and (best is None or heap[0] < hungry[best][0]):
+            best = tool
+    return None if best is None else turn.state.cells[_pop(hungry, best)[2]]
+
+
+def _pop(hungry: dict[str, list[Entry]], tool: str) -> Entry:
+    found = heappop(hungry[tool])
+    if not hungry[tool]:
+        del hungry[tool]
+    return found
 
 
 def _drop_stale(turn: Deciding, heap: list[Entry]) -> None:

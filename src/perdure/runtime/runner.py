@@ -7,7 +7,7 @@ hears of it then. While a commit is under way messages gather; the next commit t
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -54,7 +54,6 @@ OF_ONE_RUN: Final = (Malformed, OutOfOrder, UnknownArtifact)
 """What one run wrote cannot be kept; the others are not touched."""
 REPORTS: Final = (e.AttemptEnded, e.AttemptLost)
 """What the world told once and will not tell again."""
-_ABOUT_QUESTIONS: Final = (e.QuestionAsked, e.QuestionAnswered, e.QuestionClosed)
 Sent = tuple[Message, "asyncio.Future[None] | None"]
 _log = logging.getLogger("perdure.runtime")
 
@@ -208,8 +207,7 @@ class Runner:
         first = self.head + 1
         entries = [Entry(self.run, seq, each.type, at, e.encode(each)) for seq, each in enumerate(events, first)]
         artifacts = [Artifact(digest, data) for digest, data in self.state.kept.items()] if self.state.kept else ()
-        about = [each for each in events if isinstance(each, _ABOUT_QUESTIONS)]
-        asked, answered = _questions_in(about) if about else ((), ())
+        asked, answered = _questions_in(events) if self.state.asked else ((), ())
         return Turn(self.run, first, entries, artifacts, self._summary(), asked, answered)
 
     def _summary(self) -> Summary | None:
@@ -385,14 +383,16 @@ class Runner:
     def _ended(self, outcome: Outcome, about: dict[str, Any]) -> e.AttemptEnded:
         if outcome.failure is None:
             try:
-                return e.AttemptEnded(exit=outcome.exit, output=keep(outcome.output, self.state.kept), **about)
+                return e.AttemptEnded(
+                    exit=outcome.exit, output=keep(outcome.output, self.state.kept, outcome.text), **about
+                )
             except ValueError as error:
                 outcome = Outcome.failed("invalid", f"what it gave is not JSON: {error}")
         assert outcome.failure is not None  # noqa: S101  one of both
         return e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), **about)
 
 
-def _questions_in(events: Iterable[e.Event]) -> tuple[list[str], list[str]]:
+def _questions_in(events: Sequence[e.Event]) -> tuple[list[str], list[str]]:
     """Those that were asked, and those that need no answer any more."""
     asked = [each.question for each in events if isinstance(each, e.QuestionAsked)]
     closed = (e.QuestionAnswered, e.QuestionClosed)

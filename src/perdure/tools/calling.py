@@ -7,7 +7,7 @@ from typing import Any
 from perdure.core.calls import Outcome
 from perdure.tools.failure import failure_of
 from perdure.tools.tool import AnyTool
-from perdure.tools.values import NotJson, as_json
+from perdure.tools.values import NotJson, json_and_text
 
 
 def called(tool: AnyTool, bound: Mapping[str, Any]) -> Outcome:
@@ -34,7 +34,8 @@ async def awaited(tool: AnyTool, bound: Mapping[str, Any]) -> Outcome:
 
 def _outcome(tool: AnyTool, value: Any) -> Outcome:
     try:
-        return Outcome(as_json(value))
+        plain, text = json_and_text(value)
+        return Outcome(plain, text=text)
     except NotJson as error:
         return Outcome.failed("invalid", f'the result of "{tool.name}" is not JSON: {error}')
 

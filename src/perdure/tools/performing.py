@@ -1,8 +1,8 @@
 """Performing the calls of tools: each where it harms nobody else."""
 
 import asyncio
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Coroutine, Iterable
+from typing import Any, Final
 
 from perdure.core.calls import Outcome
 from perdure.plan.problems import did_you_mean
@@ -29,14 +29,14 @@ class ToolPerformer:
         self._tools: Final = by_name(tools)
         self._threads: Final = Threads(threads)
 
-    async def perform(self, attempt: Attempt) -> Outcome:
+    def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Do it."""
         tool = self._tools.get(attempt.call.name)
         if tool is None or attempt.call.kind != "tool":
             return self._unknown(attempt)
         if attempt.seconds is None and tool.timeout is not None:
-            return await self._within(tool.timeout, tool, attempt)
-        return await self._perform(tool, attempt, Context(attempt))
+            return self._within(tool.timeout, tool, attempt)
+        return self._perform(tool, attempt, Context(attempt))
 
     async def _within(self, seconds: float, tool: AnyTool, attempt: Attempt) -> Outcome:
         """The tool's own limit, where the plan has set none."""
@@ -63,7 +63,7 @@ class ToolPerformer:
             context.stop()
             raise
 
-    def _unknown(self, attempt: Attempt) -> Outcome:
+    async def _unknown(self, attempt: Attempt) -> Outcome:
         call = attempt.call
         if call.kind != "tool":
             return Outcome.failed("invalid", f'"{call.name}" is not a tool but {call.kind}, which is done elsewhere')

@@ -1,10 +1,8 @@
 """Plain JSON out of what Python functions return: models, dataclasses, tuples, dates and paths have a form there."""
 
-from typing import Any, Final
+from typing import Any
 
 from pydantic_core import from_json, to_json, to_jsonable_python
-
-_PLAIN: Final = frozenset({int, bool, type(None)})
 
 
 class NotJson(ValueError):
@@ -13,11 +11,14 @@ class NotJson(ValueError):
 
 def as_json(value: Any) -> Any:
     """The value as plain JSON, in fresh lists and dictionaries that nobody else can change."""
-    if type(value) in _PLAIN:
-        return value
+    return json_and_text(value)[0]
+
+
+def json_and_text(value: Any) -> tuple[Any, bytes]:
+    """The value as plain JSON, and the text that it was read from."""
     text = as_json_text(value)
     try:
-        return from_json(text, allow_inf_nan=False)
+        return from_json(text, allow_inf_nan=False), text
     except ValueError as error:
         deep = "recursion" in str(error)
         raise NotJson("it is nested too deep" if deep else "NaN and Infinity are not JSON") from None
