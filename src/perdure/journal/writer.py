@@ -61,6 +61,8 @@ class Writer:
     def __init__(self, store: Store, committed: Committed) -> None:
         self._store = store
         self._committed = committed
+        self._gathered: list[_Append] = []
+        """Turns of this round of the event loop."""
         self._queue: SimpleQueue[_Append | _Job | None] = SimpleQueue()
         self._next: _Append | _Job | None = None
         self._closed = False
@@ -73,14 +75,29 @@ class Writer:
     def append(self, turn: Turn, *, alone: bool = False) -> asyncio.Future[None]:
         """Queue a turn; or commit it here, if nobody is held up by that and the disk is quick."""
         future = self._future()
-        if alone and self._pace.is_quick and self._queue.empty() and self._mine.acquire(blocking=False):
+        if alone and self._is_free and self._mine.acquire(blocking=False):
             try:
                 self._commit_here(turn, future)
             finally:
                 self._mine.release()
         else:
-            self._queue.put(_Append(turn, future))
+            self._gather(_Append(turn, future))
         return future
+
+    @property
+    def _is_free(self) -> bool:
+        return self._pace.is_quick and not self._gathered and self._queue.empty()
+
+    def _gather(self, item: _Append) -> None:
+        """Wait for the others of this round: a thread that is woken while the loop is at work only gets in its way."""
+        if not self._gathered:
+            item.future.get_loop().call_soon(self._hand_over)
+        self._gathered.append(item)
+
+    def _hand_over(self) -> None:
+        gathered, self._gathered = self._gathered, []
+        for item in gathered:
+            self._queue.put(item)
 
     def _commit_here(self, turn: Turn, future: asyncio.Future[None]) -> None:
         """Two changes of threads cost more than a quick disk takes."""
@@ -98,6 +115,7 @@ class Writer:
     def do(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
         """Queue other work on the store, between two commits."""
         future: asyncio.Future[Result] = self._future()
+        self._hand_over()
         self._queue.put(_Job(work, future))
         return future
 
@@ -110,6 +128,7 @@ class Writer:
         """Take nothing more. Called where turns are handed over, so that none can slip in behind the end."""
         if not self._closed:
             self._closed = True
+            self._hand_over()
             self._queue.put(None)
 
     def join(self) -> None:
