@@ -111,13 +111,13 @@ class Traits:
     """What a step is like. Asking a model takes long; what every turn asks is worked out once and kept here."""
 
     __slots__ = (
-        "_literal", "_outline", "_targets", "call", "is_guarded", "is_judged", "is_plain", "kind", "locks", "node",
-        "rank", "step", "tool", "undo", "working",
+        "_literal", "_outline", "_targets", "call", "id", "is_guarded", "is_judged", "is_plain", "kind", "locks",
+        "node", "rank", "step", "tool", "undo", "working",
     )  # fmt: skip
 
     def __init__(self, node: Node, outline: "Outline") -> None:
         step = node.step
-        self.node, self.step = node, step
+        self.node, self.step, self.id = node, step, node.id
         self.kind: Kind = kind_of(node)
         self.working: Final = step if isinstance(step, Working) else None
         """The step, if it does something."""

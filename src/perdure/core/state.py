@@ -200,7 +200,8 @@ class State:
         if isinstance(parent.body, Grown):
             return self._make_grown(parent, parent.body, position)
         node = parent.tree.children[position]
-        return Cell(parent.inner + node.id, parent.within.outline.traits(node), parent, position, parent.within)
+        traits = parent.within.outline.traits(node)
+        return Cell(parent.inner + traits.id, traits, parent, position, parent.within)
 
     def _make_item(self, parent: Cell, position: int) -> Cell:
         cell = Cell(f"{parent.key}/{parent.visit}[{position}]", parent.traits, parent, position, parent.scope)

@@ -256,15 +256,20 @@ def _undo_command(effect: Effect) -> Command:
 
 def caused(state: State, events: Sequence[e.Event]) -> list[Command]:
     """The commands that some facts have changed: as `pending`, but by what happened and not by all there is."""
-    moved = [event for event in events if isinstance(event, (e.AttemptStarted, e.AttemptStopping, e.StepStopping))]
-    steps = {event.step: state.flying[event.step] for event in moved if event.step in state.flying}
-    commands = [_command(cell) for cell in steps.values()]
-    return commands + _caused_undoing(state, moved) if state.undoing else commands
+    commands: dict[str, Command] = {}
+    for event in events:
+        if isinstance(event, _MOVING) and event.step in state.flying:
+            commands[event.step] = _command(state.flying[event.step])
+    return [*commands.values(), *_caused_undoing(state, events)] if state.undoing else [*commands.values()]
 
 
-def _caused_undoing(state: State, moved: Iterable[e.AboutVisit]) -> list[Command]:
-    effects = {(each.step, each.visit): state.undoing.get((each.step, each.visit)) for each in moved}
-    return [_undo_command(each) for each in effects.values() if each is not None and each.flying]
+def _caused_undoing(state: State, events: Iterable[e.Event]) -> list[Command]:
+    moved = {(each.step, each.visit): None for each in events if isinstance(each, _MOVING)}
+    effects = [state.undoing[each] for each in moved if each in state.undoing]
+    return [_undo_command(each) for each in effects if each.flying]
+
+
+_MOVING: Final = (e.AttemptStarted, e.AttemptStopping, e.StepStopping)
 
 
 def status_of(state: State) -> str:

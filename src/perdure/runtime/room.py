@@ -1,7 +1,7 @@
 """Room for attempts: how many may be at work at once, shared fairly between runs; and who holds which lock."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from perdure.core.deciding import Moment
@@ -105,8 +105,10 @@ class Room:
 
     # ------------------------------------------------------------ those who wait
 
-    def want(self, run: str, tools: Iterable[str]) -> None:
+    def want(self, run: str, tools: Collection[str]) -> None:
         """Note what a run could begin and may not, now that it has looked. Who waited already keeps its place."""
+        if not tools and not self._since and not self._woken:
+            return
         lines = {tool if tool in self._limits.tools else "" for tool in tools}
         woken = self._woken.pop(run, None) is not None
         if not lines:

@@ -197,7 +197,9 @@ class Runner:
     def _commit(self, made: Turn, events: list[e.Event], taken: list[Sent]) -> None:
         self._committing = taken
         self.head += len(events)
-        written = asyncio.ensure_future(self.host.journal.append(made, alone=self.host.is_quiet))
+        written = self.host.journal.append(made, alone=self.host.is_quiet)
+        if not isinstance(written, asyncio.Future):
+            written = asyncio.ensure_future(written)
         if written.done():
             self._committed(written, made, events)
         else:
@@ -251,7 +253,8 @@ class Runner:
             self._wake()  # and not at once: what one run gives up another takes, and they must not call each other
         else:
             self.host.stirring.discard(self.run)
-            self.host.rests(self)
+            if not self.stage.busy:
+                self.host.rests(self)
 
     def _end(self) -> None:
         for _, future in self._inbox:

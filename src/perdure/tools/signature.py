@@ -80,7 +80,7 @@ class Signature:
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the function wants them; what was left out stays out. `ToolFailure` if they do not fit."""
         try:  # through JSON, so that lists become tuples, texts dates, and no tool holds on to a value of the run
-            found = self.model.__pydantic_validator__.validate_json(as_json_text(arguments), strict=True)
+            found = self.model.__pydantic_validator__.validate_json(as_json_text(arguments, is_plain=True), strict=True)
         except ValidationError as error:
             raise ToolFailure("invalid", self._told(error)) from None
         except NotJson as error:

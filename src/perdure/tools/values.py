@@ -24,9 +24,9 @@ def json_and_text(value: Any) -> tuple[Any, bytes]:
         raise NotJson("it is nested too deep" if deep else "NaN and Infinity are not JSON") from None
 
 
-def as_json_text(value: Any) -> bytes:
+def as_json_text(value: Any, *, is_plain: bool = False) -> bytes:
     """The value as JSON text; what is not a number is written so that reading it will be refused."""
-    try:  # in two steps: on its own, the second would write null for a model's NaN
-        return to_json(to_jsonable_python(value), inf_nan_mode="constants")
+    try:  # in two steps, unless it is JSON already: on its own, the second would write null for a model's NaN
+        return to_json(value if is_plain else to_jsonable_python(value), inf_nan_mode="constants")
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from None
