@@ -10,7 +10,7 @@ import rfc8785
 
 from perdure.plan.canonical import canonical_json
 
-MOST_INLINE: Final = 1024
+MOST_INLINE: Final = 8 * 1024
 """The most bytes of JSON that are written into an event."""
 DEEPEST: Final = 64
 _ASCII: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

@@ -11,13 +11,10 @@ _open = 0
 def spared() -> Generator[None]:
     """Set aside all that there is: classes, functions and modules stay for the life of a process.
 
-    Looking through them takes tens of milliseconds, in which no run goes on. Who has set something aside already knows
-    better, and is left alone. What is set aside is given back when the last engine is closed.
+    Looking through them takes tens of milliseconds, in which no run goes on. When the last engine is closed, what was
+    set aside is given back.
     """
     global _open  # noqa: PLW0603  there is one collector in a process
-    if not _open and gc.get_freeze_count():
-        yield
-        return
     _open += 1
     if _open == 1:
         gc.freeze()
