@@ -10,9 +10,9 @@ def test_a_line_for_each_fact(place):
     lines = place.do("logs", "@last").stdout.splitlines()
     assert len(lines) == place.shown()["entries"]
     assert lines[0].endswith("the run starts: Greet Ada")
-    assert lines[1].endswith("greet  begins")
+    assert lines[1].endswith("greet  at work")
     assert lines[-1].endswith("the run succeeded")
-    assert place.do("logs", "@last", "--after", 4).stdout.splitlines() == lines[4:]
+    assert place.do("logs", "@last", "--after", 2).stdout.splitlines() == lines[2:]
     assert place.do("logs", "@last", "--after", 10_000).stdout == ""
 
 

@@ -45,8 +45,8 @@ def test_a_broken_run_has_an_exit_code_of_its_own(place, sql):
 
 
 def test_a_value_that_was_changed_is_found(place):
-    place.run(HELLO, "-i", "name=" + "x" * 3_000)
-    spoil(place, "UPDATE artifacts SET data = x'31' WHERE length(data) > 2900")
+    place.run(HELLO, "-i", "name=" + "x" * 9_000)
+    spoil(place, "UPDATE artifacts SET data = x'31' WHERE length(data) > 8900")
     assert place.do("replay", "@last", code=7).stdout == ""
 
 

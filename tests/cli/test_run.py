@@ -24,7 +24,7 @@ def test_the_id_comes_first_and_the_output_last(place):
     done = place.run(HELLO, "-i", "name=Ada")
     assert re.fullmatch(r"run r_[0-9a-z]{26}", done.stderr.splitlines()[0])
     assert json.loads(done.stdout) == {"name": "Ada", "times": 1, "more": None}
-    assert "greet  over, success" in done.stderr
+    assert "greet  done: " in done.stderr
     assert done.stderr.splitlines()[-1].endswith(" succeeded")
 
 

@@ -34,7 +34,7 @@ def test_as_it_stood(place):
     place.run(HELLO, "-i", "name=Ada")
     shown = place.do("show", "@last", "--at", 2).stdout
     assert "2 facts" in shown
-    assert "○ greet" in shown
+    assert "▶ greet" in shown
     assert json.loads(place.do("show", "@last", "--at", 1, "--json").stdout)["steps"] == {}
 
 

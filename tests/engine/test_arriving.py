@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from perdure.engine.arriving import take_in
 from perdure.journal import MemoryJournal

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from msgspec import structs
+
 from perdure.cli.journals import moment
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
@@ -38,7 +40,7 @@ def run_document(view: View) -> dict[str, Any]:
 
 def failure_document(failure: Failure | None) -> Mapping[str, Any] | None:
     """Why something failed, as data."""
-    return None if failure is None else asdict(failure)
+    return None if failure is None else structs.asdict(failure)
 
 
 def _step(view: View, step: StepResult, cell: Cell) -> dict[str, Any]:
