@@ -230,7 +230,24 @@ async def grown(disk):
         ).result()
 
 
-RUNS = [order, people, crashes, undone, stopped, tried_again, grown]
+async def plain(disk):
+    """Steps that are told by two facts each: in a row, in a graph, in a loop, with a verdict; and values of all sizes."""
+    plan = {
+        "steps": [
+            {"id": "one", "agent": "x", "task": "Begin"},
+            {"id": "fan", "mode": "graph", "steps": [{"id": f"f{n}", "agent": "x", "task": "Go"} for n in range(3)]},
+            {"id": "look", "agent": "x", "verdicts": ["more"], "max_visits": 3, "on": {"more": "look"}},
+            {"id": "large", "agent": "x", "task": "Tell"},
+        ]
+    }
+    script = Scripted(
+        {"one": 1, "f0": "a", "f1": [1, 2], "f2": None, "look": [Outcome(1, "more"), 2], "large": "x" * 9_000}
+    )
+    async with opened(disk, performer=script) as engine:
+        await (await engine.start(Plan.model_validate(plan), seed=8)).result()
+
+
+RUNS = [order, people, crashes, undone, stopped, tried_again, grown, plain]
 
 
 def expected_of(state):
