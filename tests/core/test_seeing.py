@@ -69,7 +69,7 @@ def test_a_step_may_look_at_its_own_last_visit():
 
 
 def test_large_values_are_kept_apart_and_found_again():
-    large = {"text": "x" * 5000}
+    large = {"text": "x" * 9000}
     world = driven([tool("a"), {"id": "g", "steps": [tool("b", **value("${steps.a.output.text}"))]}], {"a": large})
     assert world.output == large["text"]
     assert max(len(body) for _, body, _ in world.facts) < 1200

@@ -119,8 +119,8 @@ def test_models_and_agents_may_undo(call):
 
 def test_a_call_with_large_arguments_is_kept_apart():
     plan = [MARK, tool("a", undo={"tool": "un.do", "with": {"text": "${output}"}}), BACK]
-    world = driven(plan, {"a": "x" * 5000})
-    assert world.made[-1].call.arguments == {"text": "x" * 5000}
+    world = driven(plan, {"a": "x" * 9000})
+    assert world.made[-1].call.arguments == {"text": "x" * 9000}
     assert max(len(body) for _, body, _ in world.facts) < 1000
 
 

@@ -18,7 +18,7 @@ from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
-from perdure.engine.sparing import spared
+from perdure.engine.sparing import spare_what_is_loaded
 from perdure.engine.starting import accepted, first_fact, not_enforced
 from perdure.errors import PerdureError
 from perdure.journal import open_journal
@@ -77,11 +77,11 @@ class Engine:
         `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
         were under way. `idle` takes messages but begins nothing.
         """
+        spare_what_is_loaded()
         known = by_name([*BUILTIN, *tools])
         named = dict(plans or {})
         knowledge = knowledge_of(known.values(), named, strategies or {}, secrets or {})
         async with AsyncExitStack() as closing:
-            closing.enter_context(spared())
             kept = journal or await open_journal(path, network=network)
             closing.push_async_callback(kept.close)
             by_tool = {tool.name: tool.limit for tool in known.values() if tool.limit is not None}

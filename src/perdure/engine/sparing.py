@@ -1,26 +1,14 @@
-"""Sparing the collector: what was loaded before an engine was opened is not looked through while it is open."""
+"""Sparing the collector: what a program has loaded when it opens its first engine is not looked through again."""
 
 import gc
-from collections.abc import Generator
-from contextlib import contextmanager
-
-_open = 0
+from functools import cache
 
 
-@contextmanager
-def spared() -> Generator[None]:
+@cache
+def spare_what_is_loaded() -> None:
     """Set aside all that there is: classes, functions and modules stay for the life of a process.
 
-    Looking through them takes tens of milliseconds, in which no run goes on. When the last engine is closed, what was
-    set aside is given back.
+    Looking through them takes tens of milliseconds, in which no run goes on. Once is enough, and more would do harm:
+    what is set aside again and again is never found to be garbage.
     """
-    global _open  # noqa: PLW0603  there is one collector in a process
-    _open += 1
-    if _open == 1:
-        gc.freeze()
-    try:
-        yield
-    finally:
-        _open -= 1
-        if not _open:
-            gc.unfreeze()
+    gc.freeze()

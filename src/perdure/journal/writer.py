@@ -110,7 +110,7 @@ class Writer:
         else:
             future.set_exception(error)
         if self._store.wants_care:
-            self._queue.put(_Job(self._store.tend, self._future()))
+            self._queue.put(_Job(self._tend, self._future()))
 
     def do(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
         """Queue other work on the store, between two commits."""
@@ -175,6 +175,9 @@ class Writer:
         outcomes = self._store.commit([item.turn for item in batch])
         self._pace.took(time.perf_counter() - began)
         _tell([(item.future, None, error) for item, error in zip(batch, outcomes, strict=True)], self._committed, batch)
+        self._tend()
+
+    def _tend(self) -> None:
         with suppress(JournalError):  # nobody asked for it; if it leaves doubt, the next turn is told
             self._store.guarded(self._store.tend)
 
