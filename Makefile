@@ -35,6 +35,7 @@ fix: $(READY) ## Format, repair what can be repaired, write the generated parts 
 bench: $(READY) ## Measure, as ratios
 	$(BIN)/python bench/plans.py
 	$(BIN)/python bench/journal.py
+	$(BIN)/python bench/engine.py
 
 soak: $(READY) ## Every campaign at its long volume
 	PERDURE_VOLUME=soak $(BIN)/pytest -n auto --timeout=0 -m campaign

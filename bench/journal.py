@@ -13,8 +13,9 @@ import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from perdure.journal import MemoryJournal, SqliteJournal
 from perdure.ports import Entry, Filter, Journal, Summary, Turn

@@ -6,9 +6,13 @@ import pty
 import select
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from perdure.cli import cli
 
 ROOT = Path(__file__).parents[2]
 PLANS = ROOT / "examples" / "plans"
@@ -267,3 +271,12 @@ def test_hostile_text_does_not_reach_the_terminal(tmp_path):
         done = perdure(*words)
         assert "\x1b" not in done.stdout + done.stderr
         assert "\u202e" not in done.stdout or words[1] == "--json"
+
+
+def test_ctrl_c_ends_any_command_with_the_code_that_shells_expect(monkeypatch):
+    def interrupted(**_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(import_module("perdure.cli.schema").schema, "callback", interrupted)
+    done = CliRunner().invoke(cli, ["schema"])
+    assert (done.exit_code, done.output) == (130, "interrupted\n")

@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 
 from perdure import __version__
+from perdure.cli.codes import INTERRUPTED
 from perdure.errors import PerdureError
 
 COMMANDS: Final = {
@@ -48,6 +49,14 @@ ALIASES: Final = {"list": "ls", "ps": "ls", "describe": "show", "interrupt": "pa
 
 class LazyGroup(click.Group):
     """Knows its commands by name and line; what a command needs is loaded when it is called."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Do the command. Ctrl-C, where it does not see to that itself, ends it with the code that shells expect."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command itself, loaded now."""
