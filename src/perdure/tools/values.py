@@ -16,7 +16,9 @@ def as_json(value: Any) -> Any:
 
 def json_and_text(value: Any) -> tuple[Any, bytes]:
     """The value as plain JSON, and the text that it was read from."""
-    text = as_json_text(value)
+    text = as_json_text(value, is_plain=True)
+    if b"null" in text:  # it may stand for a model's NaN
+        text = as_json_text(value)
     try:
         return from_json(text, allow_inf_nan=False), text
     except ValueError as error:
@@ -26,7 +28,7 @@ def json_and_text(value: Any) -> tuple[Any, bytes]:
 
 def as_json_text(value: Any, *, is_plain: bool = False) -> bytes:
     """The value as JSON text; what is not a number is written so that reading it will be refused."""
-    try:  # in two steps, unless it is JSON already: on its own, the second would write null for a model's NaN
+    try:  # in two steps, unless it is plain: on its own, the second would write null for a model's NaN
         return to_json(value if is_plain else to_jsonable_python(value), inf_nan_mode="constants")
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from None
