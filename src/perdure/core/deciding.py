@@ -60,10 +60,12 @@ class Deciding:
     def record_start(self, cell: Cell, event: e.AttemptStarted) -> None:
         """An attempt begins. If its step was entered in this turn, that goes without saying.
 
-        The order of the facts stays as it was decided, also if somebody else could begin before.
+        The order of the facts stays as it was decided, also if somebody else could begin before. One that takes locks or
+        sets a timer stays behind whatever came between: a lock may have become free there.
         """
         place = self.entered.pop(cell, -1)
-        if place <= self.begun or (event.due is not None and place + 1 != len(self.events)):
+        is_bound = event.due is not None or cell.traits.locks
+        if place <= self.begun or (is_bound and place + 1 != len(self.events)):
             place = len(self.events)
         self.begun = place
         self.events[place : place + 1] = [event]

@@ -1,4 +1,4 @@
-"""What a group learns when a step inside it ends, or when steps are added to it. Traits of the fold."""
+"""What a group learns when a step inside it ends, or when steps are added to it. Part of the fold."""
 
 from heapq import heappush
 from typing import Any

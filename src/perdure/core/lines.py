@@ -1,4 +1,4 @@
-"""Lines: who could begin an attempt and waits for room, and who holds which lock. Traits of the fold."""
+"""Lines: who could begin an attempt and waits for room, and who holds which lock. Part of the fold."""
 
 from heapq import heappush
 

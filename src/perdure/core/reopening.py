@@ -1,4 +1,4 @@
-"""A run that was over goes on: groups become active again with the bodies they had. Traits of the fold.
+"""A run that was over goes on: groups become active again with the bodies they had. Part of the fold.
 
 What worked stays. The step in question is entered anew, and so is whatever was cut off because it had failed; an
 attempt that was cut off in doubt is not: its own visit goes on, so that the doubt is settled first. Groups that were
@@ -116,7 +116,7 @@ def _is_in_doubt(state: State, cell: Cell) -> bool:
 def _resume(body: Body, cell: Cell) -> None:
     work = cell.work
     cell.status, cell.result, cell.leaving, cell.question = "active", None, None, ""
-    work.lost, work.stopping, work.due = True, False, None
+    work.lost, work.stopping, work.due, work.alarm = True, False, None, 0  # a try that was planned is not awaited
     body.live[cell.position] = cell
 
 
