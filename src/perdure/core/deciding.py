@@ -60,8 +60,8 @@ class Deciding:
     def record_start(self, cell: Cell, event: e.AttemptStarted) -> None:
         """An attempt begins. If its step was entered in this turn, that goes without saying.
 
-        The order of the facts stays as it was decided, also if somebody else could begin before. One that takes locks or
-        sets a timer stays behind whatever came between: a lock may have become free there.
+        The order of the facts stays as it was decided, also if somebody else could begin before. One that takes locks
+        or sets a timer stays behind whatever came between: a lock may have become free there.
         """
         place = self.entered.pop(cell, -1)
         is_bound = event.due is not None or cell.traits.locks
