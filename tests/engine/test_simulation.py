@@ -12,6 +12,7 @@ from collections import Counter
 import pytest
 from simulated_world import History
 
+import perdure.engine.engine as front
 from perdure.testing.clock import run
 
 SHARDS = 20
@@ -21,9 +22,10 @@ FLOOR = 5_000
 
 
 @pytest.fixture(autouse=True)
-def quiet(caplog):
-    """What is logged of a thousand dying processes helps nobody."""
+def quiet(caplog, monkeypatch):
+    """What is logged of a thousand dying processes helps nobody; and others want ids of their own."""
     caplog.set_level(logging.CRITICAL)
+    monkeypatch.setattr(front, "new_id", front.new_id)
     gc.freeze()
     yield
     gc.unfreeze()
