@@ -74,12 +74,20 @@ def _revive_graph(state: State, cell: Cell, body: Graph, way: dict[str, Cell]) -
 
 
 def _forgotten(cell: Cell, body: Graph, position: int) -> Iterator[int]:
-    """Steps that were passed by and need one that is to come again: they are looked at again."""
+    """Steps that were passed by and need one that is to come again: they are looked at again.
+
+    But not if one that needs them goes on: it began because they had been passed by.
+    """
     for dependent in dependents_of(cell, body, position) if body.left else ():
         child = body.children.get(dependent)
-        if child is not None and child.status == "over" and child.result is not None and child.result.passed:
+        was_passed = child is not None and child.result is not None and child.result.passed
+        if child is not None and was_passed and child.status == "over" and not _is_relied_on(cell, body, dependent):
             child.status = "idle"
             yield dependent
+
+
+def _is_relied_on(cell: Cell, body: Graph, position: int) -> bool:
+    return any(dependent in body.live for dependent in dependents_of(cell, body, position))
 
 
 def _restore(state: State, body: Body, cell: Cell, way: dict[str, Cell]) -> None:

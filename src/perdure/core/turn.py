@@ -94,6 +94,12 @@ def _look_at_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  
     making.look_at(making.state.root)
 
 
+def _look_at_root_and_undoers(making: Deciding, message: Message) -> None:
+    """What waited because the run was paused waits no more."""
+    _look_at_root(making, message)
+    _look_at_undoers(making)
+
+
 def _look_at_step(making: Deciding, message: e.AttemptEnded | e.AttemptLost | e.StepStopping) -> None:
     if getattr(message, "deed", "do") == "undo":
         _look_at_undoers(making)
@@ -116,7 +122,7 @@ def _look_at_undoers(making: Deciding, message: Message | None = None) -> None: 
 
 _HEARING: Final[dict[str, Callable[[Deciding, Any], None]]] = {
     "run_started": _look_at_root,
-    "run_stopping": _look_at_root,
+    "run_stopping": _look_at_root_and_undoers,
     "run_resumed": _look_at_undoers,
     "run_reopened": _look_within_root,
     "attempt_ended": _look_at_step,
