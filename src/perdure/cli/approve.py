@@ -1,27 +1,5 @@
 """`perdure approve`: say yes to a question of a run."""
 
-import asyncio
-from typing import Any
+from perdure.cli.saying import saying
 
-import click
-
-from perdure.cli.answering import approval, give
-from perdure.cli.journals import db_option, settings_for
-from perdure.cli.printing import json_option
-from perdure.cli.reaching import by_option
-
-
-@click.command()
-@click.argument("run")
-@click.argument("question", required=False)
-@click.option("-m", "reason", default="", metavar="WHY", help="Why.")
-@by_option
-@db_option
-@json_option
-def approve(run: str, question: str | None, db: str | None, **about: Any) -> None:
-    """Say yes to what RUN asks. The first answer counts.
-
-    RUN is an id, the beginning of one, or @last. QUESTION is the id of a question or of its step, and can be left out
-    where only one is open.
-    """
-    asyncio.run(give(settings_for(db), run, question, lambda found: approval(found, yes=True), about))
+approve = saying(yes=True)
