@@ -209,7 +209,7 @@ def one_life(seed):
     return world
 
 
-@pytest.mark.parametrize("seed", [900_000_301, 950_000_876, 900_000_968, 950_004_596, 910_005_638])
+@pytest.mark.parametrize("seed", [900_000_301, 950_000_876, 900_000_968, 950_004_596, 910_005_638, 920_003_408])
 def test_lives_that_once_broke_a_law(seed):
     one_life(seed)
 

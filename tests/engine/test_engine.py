@@ -314,3 +314,12 @@ async def test_the_same_seed_draws_the_same_pauses():
         ]
 
     assert await dues(7) == await dues(7)
+
+
+async def test_a_plan_is_made_ready_once():
+    plan = a_plan({"id": "a", "tool": "flow.echo", "with": {"value": 1}})
+    async with Engine.open() as engine:
+        ready = engine.prepare(plan)
+        assert engine.prepare(plan) is ready
+        assert engine.prepare(Plan.model_validate(plan.model_dump(by_alias=True))) is ready, "an equal one is the same"
+        assert (await (await engine.start(plan)).result()).output == 1

@@ -16,9 +16,7 @@ def snapshot(state, now):
     ringing = {t[2] for t in state.timers if t[4] == "retry" and t[0] <= clock and state.is_due(t)}
     eager = state.eager | ringing
     line = sorted((-priority_of(state.cells[key].node), state.cells[key].age, key) for key in eager)
-    timers = sorted(
-        t for t in [*state.timers, *state.moments] if state.is_due(t) and not (t[4] == "retry" and t[0] <= clock)
-    )
+    timers = sorted(t for t in [*state.timers, *state.moments] if state.is_due(t) and not _has_rung(state, t, clock))
     return {
         "tree": {cell.key: _cell(cell) for cell in cells_in(state)},
         "run": (state.started, state.ended, state.stopping, state.paused_at, state.paused, state.at),
@@ -40,6 +38,12 @@ def snapshot(state, now):
         "undoing": (sorted(state.undoing), sorted(state.undoers), state.marks),
         "view": (pending(state), "" if eager else status_of(state)),
     }
+
+
+def _has_rung(state, timer, clock):
+    """Whether it is about another try whose time has come: to ring is no fact, and to ring again changes nothing."""
+    due, _, key, visit, what = timer
+    return due <= clock and (what == "retry" or (what == "undo" and not state.undoing[key, visit].flying))
 
 
 def cells_in(state):
