@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol
 import msgspec
 
 from perdure.core.calls import Call, Outcome
+from perdure.core.policy import Layer
 from perdure.errors import PerdureError
 
 LAST: Final = "@last"
@@ -211,6 +212,14 @@ class Attempt(msgspec.Struct, frozen=True):
     """Tell watchers how far it is, from 0 to 1, and a line about it. May be called from any thread."""
     deed: Literal["do", "undo"] = "do"
     """Whether the step is done, or its effect taken back."""
+    by: Literal["call", "probe", "undo"] = "call"
+    """Which function of the tool does it: the tool itself, the one that finds out, or the one that takes back."""
+    output: Any = None
+    """What the deed gave that is to be taken back."""
+    layers: tuple[Layer, ...] = ()
+    """What the user, the plan and the groups around the step allow."""
+    approved: frozenset[str] = frozenset()
+    """Digests of what people have agreed to at this visit."""
 
 
 class Performer(Protocol):

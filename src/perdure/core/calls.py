@@ -28,6 +28,15 @@ class Call(msgspec.Struct, frozen=True, gc=False):
         return {self.kind: self.name, "with": self.arguments}
 
 
+class Approval(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """What a person has to agree to before it is done. Whatever changes in it is another thing to agree to."""
+
+    digest: str
+    """SHA-256 of the step, its resolved arguments, what it is about to do, the rules and the tool's definition."""
+    text: str
+    """What is about to be done, for people."""
+
+
 class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """Why something did not work. Failures are data: what follows from one is decided by its kind."""
 
@@ -49,6 +58,10 @@ class Outcome(msgspec.Struct, frozen=True):
     failure: Failure | None = None
     text: bytes = b""
     """The output as JSON, if it was read from there: then it need not be written again."""
+    approval: Approval | None = None
+    """Nothing was done yet: a person has to agree first."""
+    judged: tuple[Any, ...] = ()
+    """What was said about its deeds, as `core.policy.Judgement`."""
 
     @classmethod
     def failed(cls, kind: str, message: str, retry_after: float | None = None, detail: Any = None) -> "Outcome":

@@ -41,7 +41,7 @@ def knowledge_of(
     def repeat(call: Call) -> Repeat:
         if call.kind != "tool":
             return "safe"  # a model or an agent that was asked twice did no harm; it cost
-        return known[call.name].repeat if call.name in known else "never"
+        return known[call.name].repeat_of(call.arguments) if call.name in known else "never"
 
     def seconds(call: Call) -> float | None:
         return known[call.name].timeout if call.kind == "tool" and call.name in known else None

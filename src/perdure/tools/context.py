@@ -10,15 +10,23 @@ from typing import Any, Final
 
 from perdure.ports import Attempt
 from perdure.tools.failure import ToolFailure
+from perdure.tools.guard import Guard
+from perdure.tools.hands import Hands
 
+NO_WORKSPACE: Final = "open the engine with `workspace=...`, or run `perdure run` in one"
 Log = logging.LoggerAdapter[logging.Logger]
 
 
 class Context:
     """Handed to a tool that has a parameter of this type. All of it may be used from any thread."""
 
-    def __init__(self, attempt: Attempt, seconds: float | None = None) -> None:
+    def __init__(
+        self, attempt: Attempt, seconds: float | None = None, hands: Hands | None = None, guard: Guard | None = None
+    ) -> None:
         self._attempt: Final = attempt
+        self._hands: Final = hands
+        self.guard: Final = guard or Guard(attempt)
+        """Has deeds judged before they are done."""
         allowed = attempt.seconds if seconds is None else seconds
         self._deadline: Final = None if allowed is None else time.monotonic() + allowed
         self._task: asyncio.Task[Any] | None = None
@@ -48,6 +56,18 @@ class Context:
     def attempt(self) -> int:
         """Which try at this visit it is, from one."""
         return self._attempt.number
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """What the plan gave, as JSON."""
+        return self._attempt.call.arguments
+
+    @property
+    def hands(self) -> Hands:
+        """The workspace and what is needed to work on it."""
+        if self._hands is None:
+            raise ToolFailure("unavailable", f"{self._attempt.call.name} needs a workspace: {NO_WORKSPACE}")
+        return self._hands
 
     @property
     def seconds_left(self) -> float | None:

@@ -1,8 +1,11 @@
-"""Performing the calls of tools: each where it harms nobody else."""
+"""Performing the calls of tools: each where it harms nobody else, and nothing that was not judged."""
 
 import asyncio
+import inspect
 from collections.abc import Coroutine, Iterable
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from perdure.core.calls import Outcome
 from perdure.plan.problems import did_you_mean
@@ -10,7 +13,10 @@ from perdure.ports import Attempt
 from perdure.tools.box import by_name
 from perdure.tools.calling import awaited, called
 from perdure.tools.context import Context
+from perdure.tools.declaring import parameters_of
 from perdure.tools.failure import ToolFailure
+from perdure.tools.guard import Guard, Unapproved
+from perdure.tools.hands import Hands
 from perdure.tools.process import in_process
 from perdure.tools.threads import Threads
 from perdure.tools.tool import AnyTool
@@ -25,9 +31,10 @@ class ToolPerformer:
     Cancelling the task ends the wait at once: the coroutine is cancelled, the process killed, the thread given up.
     """
 
-    def __init__(self, tools: Iterable[AnyTool], threads: int = THREADS) -> None:
+    def __init__(self, tools: Iterable[AnyTool], threads: int = THREADS, hands: Hands | None = None) -> None:
         self._tools: Final = by_name(tools)
         self._threads: Final = Threads(threads)
+        self._hands: Final = hands
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Do it."""
@@ -36,32 +43,55 @@ class ToolPerformer:
             return self._unknown(attempt)
         if attempt.seconds is None and tool.timeout is not None:
             return self._within(tool.timeout, tool, attempt)
-        return self._perform(tool, attempt, Context(attempt))
+        return self._perform(tool, attempt, attempt.seconds)
 
     async def _within(self, seconds: float, tool: AnyTool, attempt: Attempt) -> Outcome:
         """The tool's own limit, where the plan has set none."""
         try:
             async with asyncio.timeout(seconds):
-                return await self._perform(tool, attempt, Context(attempt, seconds))
+                return await self._perform(tool, attempt, seconds)
         except TimeoutError:
             return Outcome.failed("timeout", f'"{tool.name}" took longer than {seconds:g} seconds')
 
-    async def _perform(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
+    async def _perform(self, tool: AnyTool, attempt: Attempt, seconds: float | None) -> Outcome:
+        guard = Guard(attempt, lambda: tool.definition)
+        context = Context(attempt, seconds, self._hands, guard)
         try:
-            bound = tool.bind(attempt.call.arguments, context)
-        except ToolFailure as refusal:
-            return Outcome(exit="failure", failure=refusal.failure)
-        try:
-            if tool.isolate:
-                return await in_process(tool, attempt, context)
-            if tool.is_async:
-                if tool.signature.context is not None:
-                    context.follow(asyncio.current_task())
-                return await awaited(tool, bound)
-            return await self._threads.run(lambda: called(tool, bound))
+            outcome = await self._deed(tool, attempt, context)
         except asyncio.CancelledError:
             context.stop()
             raise
+        return replace(outcome, judged=guard.judged) if attempt.layers else outcome
+
+    async def _deed(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
+        try:
+            bound = tool.bind(attempt.call.arguments, context)
+            if attempt.layers and attempt.by == "call":
+                context.guard.check(tool.deeds(attempt.call.arguments))
+        except ToolFailure as refusal:
+            return Outcome(exit="failure", failure=refusal.failure)
+        except Unapproved as asked:
+            return Outcome(exit="failure", approval=asked.approval)
+        if attempt.by != "call":
+            return await self._beside(tool, attempt, context, bound)
+        if tool.isolate:
+            return await in_process(tool, attempt, context)
+        if tool.is_async:
+            if tool.signature.context is not None:
+                context.follow(asyncio.current_task())
+            return await awaited(tool, bound)
+        return await self._threads.run(lambda: called(tool, bound))
+
+    async def _beside(self, tool: AnyTool, attempt: Attempt, context: Context, bound: dict[str, Any]) -> Outcome:
+        """Find out about a call, or take it back, with a function of its own."""
+        function = tool.declared.probe if attempt.by == "probe" else tool.declared.undo
+        if function is None:
+            return Outcome.failed("invalid", f'"{tool.name}" has no {attempt.by}')
+        known = {**bound, "key": context.key, "context": context, "output": attempt.output}
+        wanted = {name: known[name] for name in parameters_of(function) if name in known}
+        if inspect.iscoroutinefunction(function):
+            return await awaited(tool, wanted, function)
+        return await self._threads.run(lambda: called(tool, wanted, function))
 
     async def _unknown(self, attempt: Attempt) -> Outcome:
         call = attempt.call

@@ -5,12 +5,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Generic, ParamSpec, TypeGuard, TypeVar, overload
+from typing import Any, Final, Generic, ParamSpec, TypeGuard, TypeVar, Unpack, overload
 
 from perdure.core.calls import Repeat
+from perdure.core.policy import Deed
+from perdure.core.values import digest_of
 from perdure.plan.model.parts import TOOL_PATTERN
 from perdure.plan.toolbox import ToolFacts
 from perdure.tools.context import Context
+from perdure.tools.declaring import UNDECLARED, Declaration, Declared, called_with
 from perdure.tools.docstring import summary_of
 from perdure.tools.errors import BadFunction, BadName, NotImportable
 from perdure.tools.signature import Signature
@@ -31,14 +34,16 @@ class Tool(Generic[P, R]):
     summary: str
     """The first line of its docstring."""
     signature: Signature
-    repeat: Repeat = "never"
-    """What may be done with an attempt of which nobody knows how it ended."""
+    repeat: Repeat | Callable[..., Repeat] = "never"
+    """What may be done with an attempt of which nobody knows how it ended; a function decides by the arguments."""
     isolate: bool = False
     """Whether it runs in a process of its own, which can be killed."""
     limit: int | None = None
     """How many calls of it may be under way at once in an engine."""
     timeout: float | None = None
     """Seconds for one attempt, where the plan does not say."""
+    declared: Declaration = UNDECLARED
+    """What it does to the world, and how that is found out and taken back."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """As the function."""
@@ -58,6 +63,27 @@ class Tool(Generic[P, R]):
     def address(self) -> str:
         """Where another process finds the function: `module:name`."""
         return f"{self.function.__module__}:{self.function.__qualname__}"
+
+    def repeat_of(self, arguments: Mapping[str, Any]) -> Repeat:
+        """What may be done with a call of it of which nobody knows how it ended."""
+        return called_with(self.repeat, arguments) if callable(self.repeat) else self.repeat
+
+    def deeds(self, arguments: Mapping[str, Any]) -> list[Deed]:
+        """What a call of it is about to do, as far as it says so beforehand."""
+        return self.declared.deeds(self.name, arguments, careful=self.repeat == "never")
+
+    @cached_property
+    def definition(self) -> str:
+        """SHA-256 of all that is promised about it. An approval holds for one definition."""
+        return digest_of(
+            {
+                "name": self.name,
+                "summary": self.summary,
+                "inputs": self.signature.inputs,
+                "repeat": "by arguments" if callable(self.repeat) else self.repeat,
+                "declared": self.declared.data(),
+            }
+        )
 
     def facts(self) -> ToolFacts:
         """What a plan may rely on."""
@@ -90,27 +116,32 @@ def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
 def tool(
     *,
     name: str | None = None,
-    repeat: Repeat = "never",
+    repeat: Repeat | Callable[..., Repeat] = "never",
     isolate: bool = False,
     limit: int | None = None,
     timeout: float | None = None,
+    **declared: Unpack[Declared],
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 def tool(  # noqa: PLR0913  each word stands for itself where it is used
     function: Callable[P, R] | None = None,
     /,
     *,
     name: str | None = None,
-    repeat: Repeat = "never",
+    repeat: Repeat | Callable[..., Repeat] = "never",
     isolate: bool = False,
     limit: int | None = None,
     timeout: float | None = None,
+    **declared: Unpack[Declared],
 ) -> Tool[P, R] | Callable[[Callable[P, R]], Tool[P, R]]:
     """Make a function a tool. Without a name it is called after its module and itself: `module.function`."""
 
     def made(function: Callable[P, R]) -> Tool[P, R]:
         called = _checked_name(name or _name_of(function))
         _check_options(limit, timeout)
-        found = Tool(called, function, summary_of(function), Signature(function), repeat, isolate, limit, timeout)
+        found = Tool(
+            called, function, summary_of(function), Signature(function), repeat, isolate, limit, timeout,
+            Declaration(**declared) if declared else UNDECLARED,
+        )  # fmt: skip
         return _importable(found) if isolate else found
 
     return made if function is None else made(function)

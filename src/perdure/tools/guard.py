@@ -1,0 +1,94 @@
+"""The guard of one attempt: has each deed judged before it is done, and remembers what was said."""
+
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+
+from perdure.core.calls import Approval
+from perdure.core.policy import Deed, Judgement, judge, strictest
+from perdure.core.values import digest_of
+from perdure.ports import Attempt
+from perdure.tools.failure import ToolFailure
+
+MOST_KEPT: Final = 200
+"""Judgements of one attempt that are written down; the strict ones come first."""
+MOST_SHOWN: Final = 20
+FEW: Final = 3
+
+
+class Unapproved(Exception):
+    """Nothing was done: a person has to agree first. Raised by `Guard.check`, heard by the performer."""
+
+    def __init__(self, approval: Approval) -> None:
+        super().__init__(approval.text)
+        self.approval: Final = approval
+
+
+class Guard:
+    """Judges the deeds of one attempt. May be used from any thread, one at a time."""
+
+    def __init__(self, attempt: Attempt, definition: Callable[[], str] = str) -> None:
+        self._attempt: Final = attempt
+        self._definition: Final = definition
+        self._judged: list[Judgement] = []
+
+    @property
+    def judged(self) -> tuple[Judgement, ...]:
+        """What was said so far, the strict verdicts first."""
+        strict = [each for each in self._judged if each.verdict != "allow"]
+        mild = [each for each in self._judged if each.verdict == "allow"]
+        return tuple([*strict, *mild][:MOST_KEPT])
+
+    def verdict(self, deed: Deed) -> Judgement:
+        """What is said about a deed, written down; nothing is refused."""
+        found = judge(self._attempt.layers, deed)
+        self._judged.append(found)
+        return found
+
+    def check(self, deeds: Iterable[Deed], shown: str = "") -> None:
+        """Go on only if all deeds may be done: `ToolFailure` (denied) if one may not, `Unapproved` if one is asked about.
+
+        `shown` is what a person sees, such as a diff. An approval holds for exactly these deeds and this text.
+        """
+        found = [self.verdict(deed) for deed in deeds]
+        verdict = strictest(found)
+        if verdict == "deny":
+            raise ToolFailure("denied", _refusal(found), detail={"deeds": _plain(found, "deny")})
+        if verdict == "ask":
+            approval = Approval(self._digest(found, shown), _question(self._attempt, found, shown))
+            if approval.digest not in self._attempt.approved:
+                raise Unapproved(approval)
+
+    def _digest(self, found: list[Judgement], shown: str) -> str:
+        """What exactly is agreed to."""
+        attempt = self._attempt
+        return digest_of(
+            {
+                "step": attempt.step,
+                "call": attempt.call.data,
+                "deeds": [msgspec.to_builtins(each.deed) for each in found],
+                "shown": sha256(shown.encode()).hexdigest(),
+                "layers": msgspec.to_builtins(attempt.layers),
+                "tool": self._definition(),
+            }
+        )
+
+
+def _plain(found: list[Judgement], verdict: str) -> list[object]:
+    return [msgspec.to_builtins(each) for each in found if each.verdict == verdict][:MOST_SHOWN]
+
+
+def _refusal(found: list[Judgement]) -> str:
+    return _told([each for each in found if each.verdict == "deny"])
+
+
+def _question(attempt: Attempt, found: list[Judgement], shown: str) -> str:
+    why = _told([each for each in found if each.verdict == "ask"])
+    return f"{attempt.step} wants to call {attempt.call.name}: {why}." + (f"\n\n{shown}" if shown else "")
+
+
+def _told(found: list[Judgement]) -> str:
+    told = "; ".join(f"{each.why} (says {each.by})" for each in found[:FEW])
+    return told + (f"; and {len(found) - FEW} more" if len(found) > FEW else "")

@@ -1,0 +1,19 @@
+"""What the tools of an engine may reach: a workspace, and a place of their own to remember things in."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Tier = Literal["bwrap", "landlock", "none"]
+"""What commands are kept in. Only the user's own settings may lower it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """Handed to tools through their context."""
+
+    workspace: Path
+    """The directory that plans work on: absolute, and real."""
+    state: Path
+    """Where change sets, stages and pinned definitions are kept; 0700, and never reachable from inside a sandbox."""
+    tier: Tier = "bwrap"
