@@ -48,7 +48,7 @@ class Guard:
         return found
 
     def check(self, deeds: Iterable[Deed], shown: str = "") -> None:
-        """Go on only if all deeds may be done: `ToolFailure` (denied) if one may not, `Unapproved` if one is asked about.
+        """Go on only if all deeds may be done; else `ToolFailure` (denied), or `Unapproved` if a person has to agree.
 
         `shown` is what a person sees, such as a diff. An approval holds for exactly these deeds and this text.
         """
