@@ -10,7 +10,7 @@ from random_plans import COMMON, a_plan
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
-from perdure.core.calls import Failure, Outcome
+from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
 from perdure.core.turn import replay, settle
@@ -22,8 +22,16 @@ SHARDS = 8
 EACH = 2_500 if SOAK else 40
 ANSWERS = (
     1, 2, 3, 4, "left", "right", Outcome(5, "odd"), Failure("logic", "no"), Failure("transient", "later"), Failure("in_doubt", "who knows"),
-    Failure("rate_limited", "slow", retry_after=7.0), Failure("timeout", "late"), LOST, HANGS, Takes(4, 6), Takes(30, 7), *(1, 2, 4, 5, 6, 7, 8, 9, "left", "right") * 3,
+    Failure("rate_limited", "slow", retry_after=7.0), Failure("timeout", "late"), LOST, HANGS, Takes(4, 6), Takes(30, 7),
+    Outcome("a diff", approval=Approval("d1", "may it?")), Outcome(approval=Approval("d2", "may it?")), *(1, 2, 4, 5, 6, 7, 8, 9, "left", "right") * 3,
 )  # fmt: skip
+
+
+LOOKS = (
+    {"happened": True, "output": 3}, {"happened": True, "output": "left"}, {"happened": False}, {"happened": None}, 7, LOST, HANGS, Takes(9, {"happened": True}),
+    Failure("transient", "later"), Failure("unavailable", "no", retry_after=3.0), Failure("timeout", "late"),
+)  # fmt: skip
+"""What a look into the world may give."""
 
 
 def drawn(*parts):
@@ -49,12 +57,14 @@ class Watched(World):
 
     def __init__(self, plan, seed, **dials):
         def script(command):
-            return ANSWERS[drawn(seed, command.step, command.visit, command.attempt, command.deed) % len(ANSWERS)]
+            answers = LOOKS if command.deed == "probe" else ANSWERS
+            return answers[drawn(seed, command.step, command.visit, command.attempt, command.deed) % len(answers)]
 
         repeats = ("safe", "keyed", "never")
         super().__init__(
             plan, script, repeat=lambda call: repeats[drawn(seed, call.name) % 3], strategies={"agent:grower": grower},
-            plans={"common": COMMON}, **dials,
+            plans={"common": COMMON}, probes={"x.y"} if seed % 3 else (), undo={"x.z": ("value",)} if seed % 2 else {},
+            **dials,
         )  # fmt: skip
         self.schedule, self.reopened = [], False
 
@@ -84,7 +94,9 @@ def wrong_messages(world, rng):
     step = rng.choice(keys)
     questions = sorted(world.state.asked) or ["q_none"]
     commands = world.commands()
-    yield e.AttemptEnded(step=step, visit=rng.randint(1, 2), attempt=rng.randint(1, 3), deed=rng.choice(["do", "undo"]))
+    yield e.AttemptEnded(
+        step=step, visit=rng.randint(1, 2), attempt=rng.randint(1, 3), deed=rng.choice(["do", "undo", "probe"])
+    )
     yield e.AttemptLost(step=step, visit=1, attempt=9)
     yield e.QuestionAnswered(question=rng.choice(questions), value=Value(data=rng.choice(ALL_ANSWERS)))
     yield e.SignalReceived(name=rng.choice(["ping", "pong"]), value=Value(data=1))
@@ -112,6 +124,8 @@ ALL_ANSWERS = (
     "happened",
     "not_happened",
     "give_up",
+    "again",
+    "undo",
     {"choice": "happened", "output": 4},
     1,
 )

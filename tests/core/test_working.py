@@ -7,7 +7,7 @@ from driven import LATER, NO, driven, tool
 
 from perdure.core import events as e
 from perdure.core.calls import Failure, Outcome
-from perdure.core.working import MOST_DOUBTS
+from perdure.core.doubting import MOST_DOUBTS
 from perdure.testing.worlds import HANGS, LOST, NOON, Takes, World
 
 # ------------------------------------------------------------------------------- retries
@@ -208,7 +208,7 @@ def test_e10_what_may_never_be_repeated_is_asked_about(doubt):
     world = asked({"a": doubt})
     assert (world.status, len(world.made)) == ("waiting", 1)
     [question] = world.state.questions.values()
-    assert (question.question, question.choices) == ("q_a_1_doubt1", ("happened", "not_happened", "give_up"))
+    assert (question.question, question.choices) == ("q_a_1_doubt1", ("happened", "not_happened", "again", "give_up"))
     assert "tool x.y" in question.text
 
 

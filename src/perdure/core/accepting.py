@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from perdure.core import events as e
+from perdure.core.cells import Work
+from perdure.core.doubting import answered
 from perdure.core.reopening import is_there
 from perdure.core.state import State
-from perdure.core.working import GIVE_UP, HAPPENED, NOT_HAPPENED, answered
 from perdure.errors import PerdureError
 from perdure.plan.conforming import flaws
 
@@ -140,9 +141,16 @@ def _accept_report(state: State, message: e.AboutAttempt) -> None:
         fits = effect is not None and effect.flying and effect.attempts == message.attempt
     else:
         cell = state.flying.get(message.step)
-        fits = cell is not None and cell.visit == message.visit and cell.work.attempt == message.attempt
+        fits = cell is not None and cell.visit == message.visit and _is_under_way(cell.work, message)
     if not fits:
         raise Stale(f"no attempt {message.attempt} of visit {message.visit} of {message.step!r} is under way")
+
+
+def _is_under_way(work: Work, message: e.AboutAttempt) -> bool:
+    look = work.look
+    if look is not None:
+        return message.deed == "probe" and look.number == message.attempt
+    return message.deed == "do" and work.attempt == message.attempt
 
 
 def _accept_answer(state: State, message: e.QuestionAnswered) -> None:
@@ -160,8 +168,11 @@ def _accept_answer(state: State, message: e.QuestionAnswered) -> None:
 def _flaw(question: e.QuestionAsked, value: Any) -> str:
     if question.about == "doubt":
         choice, _ = answered(value)
-        known = choice in (HAPPENED, NOT_HAPPENED, GIVE_UP)
-        return "" if known else f"answer one of {', '.join(question.choices)}"
+        return (
+            ""
+            if isinstance(choice, str) and choice in question.choices
+            else f"answer one of {', '.join(question.choices)}"
+        )
     match question.answer:
         case "approval":
             known = isinstance(value, bool) or value in ("approved", "rejected")

@@ -85,5 +85,7 @@ def _give_up(turn: Deciding, effect: Effect, failure: Failure) -> None:
 
 def undo_call(effect: Effect) -> Call:
     """The call that takes an effect back."""
+    if "own" in effect.call:
+        return Call("tool", effect.call["own"], effect.call["with"])
     kind: CallKind = next(kind for kind in CALL_KINDS if kind in effect.call)
     return Call(kind, effect.call[kind], effect.call["with"])
