@@ -18,11 +18,16 @@ JSON = st.recursive(
 )
 FAILURE = st.builds(Failure, TEXT, TEXT, st.none() | st.floats(0, 1e6), JSON)
 VALUE = st.builds(lambda data: Value(data=data), JSON) | st.just(Value(sha256="ab" * 32))
-OWN = {"failure": FAILURE, "value": VALUE, "undo": st.none() | st.dictionaries(TEXT, JSON, max_size=2)}
 
 
 DEED = st.builds(Deed, kind=st.sampled_from(["read", "write"]), what=TEXT, words=st.lists(TEXT, max_size=2).map(tuple))
 JUDGEMENT = st.builds(Judgement, deed=DEED, verdict=st.sampled_from(["allow", "ask"]), by=TEXT, why=TEXT)
+
+OWN = {
+    "undo": st.none() | st.dictionaries(TEXT, JSON, max_size=2),
+    "approval": st.none() | st.builds(Approval, digest=TEXT, text=TEXT),
+    "judged": st.lists(JUDGEMENT, max_size=2).map(tuple),
+}
 
 
 def event_of(kind):
@@ -33,18 +38,12 @@ def event_of(kind):
 
 def _field(kind, name, type_):
     text = str(type_)
+    if name in ("approval", "judged", "undo"):
+        return _own(kind, name)
     if "Value" in text:
         return VALUE if "None" not in text else st.none() | VALUE
     if "Failure" in text:
         return FAILURE if kind is e.EffectKept else st.none() | FAILURE
-    if name == "approval":
-        return st.none() | st.builds(Approval, digest=TEXT, text=TEXT)
-    if name == "judged":
-        return st.lists(JUDGEMENT, max_size=2).map(tuple)
-    if name == "undo" and kind is e.EffectFound:
-        return st.dictionaries(TEXT, JSON, max_size=2)
-    if name == "undo":
-        return st.lists(TEXT, max_size=2).map(tuple) if kind is e.StepStopping else OWN["undo"]
     known = {
         "str": TEXT, "int": st.integers(0, 2**53), "bool": st.booleans(), "float": st.floats(0, 1), "Any": JSON,
         "int | None": st.none() | st.integers(0, 2**53), "tuple[str, ...]": st.lists(TEXT, max_size=2).map(tuple),
@@ -54,6 +53,12 @@ def _field(kind, name, type_):
     return known[
         text.removeprefix("<class '").removesuffix("'>").removeprefix("typing.") if text not in known else text
     ]
+
+
+def _own(kind, name):
+    if name == "undo" and kind in (e.StepStopping, e.EffectFound):
+        return st.lists(TEXT, max_size=2).map(tuple) if kind is e.StepStopping else st.dictionaries(TEXT, JSON)
+    return OWN[name]
 
 
 @pytest.mark.parametrize("kind", e.EVENTS.values(), ids=lambda kind: kind.type)

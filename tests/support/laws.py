@@ -197,11 +197,16 @@ def check_rest(world):
 # ------------------------------------------------------------------------------- what holds of a journal
 
 
+def _opens(event):
+    """Whether it may follow on the end of a run."""
+    return isinstance(event, e.RunReopened) or (isinstance(event, e.RunStopping) and event.exit == "rolled_back")
+
+
 def check_journal(events):
     """What is so of the facts of a run, in their order."""
     under_way, visits, stopped, over = set(), {}, set(), False
     for event in events:
-        assert not over or isinstance(event, e.RunReopened), f"{event} after the end"
+        assert not over or _opens(event), f"{event} after the end"
         over = isinstance(event, e.RunEnded)
         match event:
             case e.AttemptStarted():

@@ -83,7 +83,7 @@ class TooManySignals(Refused):
 
 def accept(state: State, message: Message) -> None:
     """Raise `Refused` if the message cannot be a fact of this run now."""
-    if state.ended is not None and type(message) is not e.RunReopened:
+    if state.ended is not None and type(message) is not e.RunReopened and not _is_rollback(message):
         raise Over(f"the run {state.run} is over: {state.ended.status}")
     if (state.started is None) is not (type(message) is e.RunStarted):
         raise Refused("the run has started already" if state.started else f"the run {state.run} has not started")
@@ -108,12 +108,27 @@ def _accept_about_run(state: State, message: Message) -> None:
             raise Refused(f"the run is {'stopping' if state.stopping else 'paused'} already")
         case e.RunResumed() if state.paused_at is None:
             raise Refused("the run is not paused")
-        case e.RunStopping() if state.stopping is not None:
+        case e.RunStopping() if state.stopping is not None and state.ended is None:
             raise Refused("the run is stopping already")
+        case e.RunStopping():
+            _accept_stopping(state, message)
         case e.RunReopened():
             _accept_reopening(state, message)
         case _:
             pass
+
+
+def _is_rollback(message: Message) -> bool:
+    """Whether it takes back what was done, which also a run may that is over."""
+    return type(message) is e.RunStopping and message.exit == "rolled_back"
+
+
+def _accept_stopping(state: State, message: e.RunStopping) -> None:
+    if message.to and message.to not in state.marks:
+        known = ", ".join(state.marks) or "none"
+        raise NoStep(f"the run has not passed a checkpoint {message.to!r}", f"it has passed: {known}")
+    if state.ended is not None and all(effect.over for effect in state.effects.values()):
+        raise Over(f"the run {state.run} is over: {state.ended.status}, and there is nothing to take back")
 
 
 def _accept_reopening(state: State, message: e.RunReopened) -> None:

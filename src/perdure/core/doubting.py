@@ -11,7 +11,7 @@ from perdure.core.calls import DOUBTFUL, Failure
 from perdure.core.cells import Cell, Probe
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
-from perdure.core.ending import fail, undo_of
+from perdure.core.ending import fail, told_again, undo_of
 from perdure.core.trying import again, call_at, fail_or_retry, judge, pause_of, repeat_of
 from perdure.plan.model.parts import Retry
 from perdure.plan.raw import is_mapping
@@ -59,8 +59,9 @@ def _again_or_ask(turn: Deciding, cell: Cell, failure: Failure) -> None:
 
 def _harmless_pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
     """How long until the deed may be done again without asking; None if it may not."""
-    if repeat_of(turn, cell) == "never":
-        return None
+    repeat = repeat_of(turn, cell)
+    if repeat == "never" or (repeat == "keyed" and told_again(turn, cell) is None):
+        return None  # a key is known on the other side only as long as the deed is the same
     if failure.kind == "in_doubt":
         return 0 if _may_try(cell) else None
     return pause_of(turn, cell, failure)
@@ -78,13 +79,17 @@ def _find_out(turn: Deciding, cell: Cell, failure: Failure) -> None:
     if probe is None:
         _look(turn, cell, 1)
     elif probe.happened is True and probe.told is not None:
-        judge(turn, cell, _as_ended(cell, output=probe.told.output))
+        judge(turn, cell, _as_ended(cell, output=turn.keep(_given(turn, probe.told))))
     elif probe.happened is False:
         _not_done(turn, cell, failure)
     elif probe.told is not None and probe.told.failure is None:
         _again_or_ask(turn, cell, failure)  # it looked, and could not tell
     else:
         _look_again(turn, cell, failure, probe)
+
+
+def _given(turn: Deciding, told: e.AttemptEnded) -> Any:
+    return told.output.load(turn.read).get("output")
 
 
 def _not_done(turn: Deciding, cell: Cell, failure: Failure) -> None:

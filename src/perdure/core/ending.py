@@ -7,10 +7,10 @@ from typing import Any, Final, cast
 import msgspec
 
 from perdure.core import events as e
-from perdure.core.calls import Failure
+from perdure.core.calls import Call, Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.deciding import Deciding
-from perdure.core.seeing import call_of, evaluate, evaluate_within, filled, filled_call, outcome_of
+from perdure.core.seeing import asked, evaluate, evaluate_within, filled, filled_call, outcome_of
 from perdure.core.values import Value
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
@@ -123,13 +123,24 @@ def undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dic
 
 def _own_undo(turn: Deciding, cell: Cell, wanted: tuple[str, ...]) -> dict[str, Any]:
     """The tool's own way: by what it gave, and by those of its arguments that it wants for that."""
-    try:
-        call = cell.work.call or call_of(turn.state, cell)
-    except ExpressionError as error:
-        return {"error": error.message}
+    call = told_again(turn, cell)
+    if call is None:
+        return {"error": "what it was given cannot be told any more"}
     given = {name: call.arguments[name] for name in wanted if name in call.arguments}
     kept = turn.keep({"own": call.name, "with": given})
     return {"sha256": kept.sha256} if kept.sha256 else kept.data
+
+
+def told_again(turn: Deciding, cell: Cell) -> Call | None:
+    """What the last try was asked to do; None if what that refers to has changed since: it would be another deed."""
+    call = cell.work.call
+    if call is None:
+        try:
+            call, digest = asked(turn.state, cell)
+        except ExpressionError:
+            return None
+        call = call if digest == cell.work.digest else None
+    return call
 
 
 def _was_done(cell: Cell, exit_: str) -> bool:

@@ -92,6 +92,8 @@ class RunStopping(Event, frozen=True, kw_only=True):
     """Who said so."""
     failure: Failure | None = None
     """Why, if it is a failure."""
+    to: str = ""
+    """The checkpoint after which everything is taken back; empty: all of it, if it is to end `rolled_back`."""
 
 
 class RunReopened(Event, frozen=True, kw_only=True):

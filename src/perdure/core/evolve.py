@@ -48,12 +48,12 @@ def _run_resumed(state: State, event: e.RunResumed) -> None:  # noqa: ARG001  wh
 
 
 def _run_stopping(state: State, event: e.RunStopping) -> None:
-    """A run that is to end is not paused any more: whatever is left to be done for that is done."""
+    """A run that is to end is not paused any more, nor over: whatever is left to be done for that is done."""
     root = state.cells[""]
     if state.paused_at is not None:
         state.paused += state.at - state.paused_at
         state.paused_at = None
-    state.stopping = event
+    state.stopping, state.ended, root.result = event, None, None
     root.status = "stopping"
     root.leaving = e.StepStopping(step="", exit=event.exit, failure=event.failure)
     if event.exit == "rolled_back":
@@ -271,8 +271,12 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
     work.fraction, work.message = 0.0, ""
     state.flying[cell.key] = cell
     take_locks(state, cell)
-    if event.due is not None:
-        work.alarm = state.set_timer(event.due, cell.key, cell.visit, "attempt")
+    _watch(state, cell, event.due)
+
+
+def _watch(state: State, cell: Cell, due: int | None) -> None:
+    if due is not None:
+        cell.work.alarm = state.set_timer(due, cell.key, cell.visit, "attempt")
 
 
 def _probe_started(state: State, event: e.AttemptStarted) -> None:
@@ -281,8 +285,7 @@ def _probe_started(state: State, event: e.AttemptStarted) -> None:
     work = cell.work
     work.probe, work.flying, work.until = Probe(event.attempt), True, event.due
     state.flying[cell.key] = cell
-    if event.due is not None:
-        work.alarm = state.set_timer(event.due, cell.key, cell.visit, "attempt")
+    _watch(state, cell, event.due)
 
 
 def _probe_over(state: State, cell: Cell, told: e.AttemptEnded | None) -> None:

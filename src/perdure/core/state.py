@@ -34,6 +34,8 @@ class Rules:
     """Whether a tool can find out if a call of it had its effect."""
     undo: Callable[[str], tuple[str, ...] | None] = lambda _: None
     """The arguments that a tool wants back to undo a call of it; None if it cannot."""
+    lasts: Callable[[str], bool] = lambda _: False
+    """Whether what a tool does stays, because nothing takes it back."""
 
 
 Entry = tuple[int, int, str, int]

@@ -9,7 +9,8 @@ from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, unmet_of
 from perdure.core.lines import make_hungry
-from perdure.core.seeing import call_of
+from perdure.core.seeing import bare_call, call_of
+from perdure.plan.expr import ExpressionError
 from perdure.plan.flow import own_exits
 from perdure.plan.model.parts import Retry
 from perdure.plan.model.steps import AnyStep, DecideStep
@@ -76,8 +77,11 @@ def pause_of(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
 
 
 def call_at(turn: Deciding, cell: Cell) -> Call:
-    """What the visit asks its performer to do."""
-    return cell.work.call or call_of(turn.state, cell)
+    """What the visit asks its performer to do; without arguments if they cannot be told any more."""
+    try:
+        return cell.work.call or call_of(turn.state, cell)
+    except ExpressionError:
+        return bare_call(cell.traits.call)
 
 
 def repeat_of(turn: Deciding, cell: Cell) -> Repeat:

@@ -57,6 +57,7 @@ class Knowledge:
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
     probes: Callable[[str], bool] = lambda _: False
     undo: Callable[[str], tuple[str, ...] | None] = lambda _: None
+    lasts: Callable[[str], bool] = lambda _: False
     layers: tuple[Layer, ...] = ()
     """What the user allows."""
 
@@ -93,6 +94,7 @@ class Host:
         self.rules = Rules(
             self.shelf.read, self._outline, knowledge.repeat, knowledge.seconds,
             knowledge.strategies, knowledge.plans, knowledge.probes, knowledge.undo,
+            knowledge.lasts,
         )  # fmt: skip
         self._tasks: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Future[Runner]] = {}
