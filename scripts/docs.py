@@ -41,6 +41,7 @@ RECORDS: Final = (
     parts.Policy,
     parts.Files,
     parts.Commands,
+    parts.Terms,
     parts.ToolCall,
     parts.ModelCall,
     parts.AgentCall,
