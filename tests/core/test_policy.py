@@ -1,12 +1,13 @@
 """S3, S5: deeds are judged by the strictest layer, and what can be written in two ways is denied. The laws of `core.policy`."""
 
 from fnmatch import fnmatchcase
+from glob import escape
 from ipaddress import ip_address
 from itertools import product
 
 import msgspec
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from perdure.core.deeds import LONGEST, LONGEST_COMMAND, split_host
@@ -288,6 +289,15 @@ def test_hosts_by_example(pattern, inside, outside):
     layer = one("connect", allow=[pattern])
     assert [host for host in inside if verdict(Deed("connect", host), layer) != "allow"] == []
     assert [host for host in outside if verdict(Deed("connect", host), layer) != "deny"] == []
+
+
+@given(st.text(alphabet="a*?[]!/", min_size=1, max_size=6), st.text(alphabet="a*?[]!/", min_size=1, max_size=6))
+def test_an_escaped_path_matches_itself_alone(path, other):
+    assume(verdict(Deed("write", path)) == "allow")
+    layer = one("write", ask=[escape(path)])
+    assert verdict(Deed("write", path), layer) == "ask"
+    if verdict(Deed("write", other)) == "allow":
+        assert (verdict(Deed("write", other), layer) == "ask") is (other == path)
 
 
 def test_a_command_by_its_path_is_denied_by_its_name_but_not_allowed_by_it():

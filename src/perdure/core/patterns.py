@@ -1,19 +1,22 @@
 """Patterns: names with gaps in them, compared with deeds and never with each other.
 
-`*` stands for any letters and `?` for one; nothing else is special, so a directory called `[id]` is called `[id]`.
-Matching takes time in proportion to pattern times text: no pattern makes it slow.
+`*` stands for any letters and `?` for one; `[*]`, `[?]` and `[[]` stand for these letters themselves, which is how
+`glob.escape` writes them. Nothing else is special: a directory called `[id]` is called `[id]`. Matching takes time in
+proportion to pattern times text, so no pattern makes it slow.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from fnmatch import translate
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from perdure.core.deeds import Deed, split_host
 
 Matches = Callable[[Any, Deed], bool]
 """Whether a pattern, a text or a list of words, fits a deed."""
+
+_BRACKET: Final = re.compile(r"\[[*?\[]\]|\[")
 
 
 def is_named(pattern: str, deed: Deed) -> bool:
@@ -72,4 +75,4 @@ def _in_line(pattern: Sequence[str], words: Sequence[str], any_number: str) -> b
 
 @lru_cache(maxsize=4096)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(translate(pattern.replace("[", "[[]")))
+    return re.compile(translate(_BRACKET.sub(lambda found: "[[]" if found[0] == "[" else found[0], pattern)))

@@ -19,18 +19,9 @@ from perdure.core.deeds import HOST, Deed, DeedKind, flaw_of, split_host
 from perdure.core.patterns import Matches, is_command, is_command_anywhere, is_host, is_named, is_path
 
 __all__ = [
-    "HOST",
-    "Deed",
-    "DeedKind",
-    "Judgement",
-    "Layer",
-    "Terms",
-    "Verdict",
-    "judge",
-    "split_host",
-    "strictest",
+    "HOST", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "shown", "split_host", "strictest",
     "told",
-]
+]  # fmt: skip
 
 Verdict = Literal["allow", "ask", "deny"]
 Pattern = str | tuple[str, ...]
@@ -122,11 +113,11 @@ def _verdict(layer: Layer, deed: Deed) -> _Said:
 
 def _by_terms(terms: Terms, deed: Deed, about: "_About") -> _Said:
     if (pattern := _first(terms.deny, deed, about.takes_away)) is not None:
-        return _Said("deny", f"{told(deed)} is denied by {_shown(pattern)}")
+        return _Said("deny", f"{told(deed)} is denied by {shown(pattern)}")
     if terms.allow is not None and _first(terms.allow, deed, about.allows) is None:
         return _Said("deny", f"{told(deed)} is not among what is allowed: {_listed(terms.allow)}")
     if (pattern := _first(terms.ask, deed, about.takes_away)) is not None:
-        return _Said("ask", f"{told(deed)} needs approval by {_shown(pattern)}")
+        return _Said("ask", f"{told(deed)} needs approval by {shown(pattern)}")
     return _NOTHING
 
 
@@ -167,10 +158,11 @@ def told(deed: Deed) -> str:
     return whole if len(whole) <= LINE else whole[: LINE - 1] + "…"
 
 
-def _shown(pattern: Pattern) -> str:
+def shown(pattern: Pattern) -> str:
+    """A pattern as a sentence shows it."""
     return pattern if isinstance(pattern, str) else " ".join(pattern)
 
 
 def _listed(patterns: Sequence[Pattern]) -> str:
-    some = ", ".join(map(_shown, patterns[:FEW])) + (", …" if len(patterns) > FEW else "")
+    some = ", ".join(map(shown, patterns[:FEW])) + (", …" if len(patterns) > FEW else "")
     return some or "nothing"
