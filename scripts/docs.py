@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from perdure import errors
 from perdure.cli import COMMANDS, cli
+from perdure.config import rules
 from perdure.config.settings import SETTINGS
 from perdure.core.events import EVENTS, Event
 from perdure.core.values import NULL
@@ -41,6 +42,7 @@ RECORDS: Final = (
     parts.Policy,
     parts.Files,
     parts.Commands,
+    parts.Terms,
     parts.ToolCall,
     parts.ModelCall,
     parts.AgentCall,
@@ -168,6 +170,15 @@ def settings() -> Iterator[str]:
         yield f"| `{each.name}` | {each.takes} | {default} | {may} | {_cell(each.meaning)} |\n"
 
 
+def policy() -> Iterator[str]:
+    """What only the user can say."""
+    yield "| word | type | default | meaning |\n|---|---|---|---|\n"
+    for table in ("tools", "sandbox", "secrets", "http"):
+        record, shared = rules.TABLES[table], _names(parts.Terms)
+        for row in [*_rows(record, shared)][1:]:
+            yield row.replace("| `", f"| `{table}.", 1)
+
+
 def tools() -> Iterator[str]:
     """The built-in tools with their arguments."""
     yield "| tool | arguments | gives | |\n|---|---|---|---|\n"
@@ -206,6 +217,7 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "fields": fields,
     "codes": codes,
     "settings": settings,
+    "policy": policy,
     "tools": tools,
     "events": events,
 }

@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "logs": "Print the facts of a run, one line each.",
     "ls": "List runs, newest first.",
     "pause": "Let a run begin nothing new.",
+    "policy": "Show what may be done, and who says so.",
     "reject": "Say no to a question of a run.",
     "replay": "Fold a run again and verify it; nothing is executed.",
     "resume": "Go on with a run, or with all.",

@@ -68,6 +68,11 @@ def user_file(env: Mapping[str, str], home: Path) -> Path:
     return _base(env, "XDG_CONFIG_HOME", home / ".config") / "perdure" / "config.toml"
 
 
+def policy_file(env: Mapping[str, str], home: Path) -> Path:
+    """Where the user's own policy is, if there is one."""
+    return user_file(env, home).with_name("policy.toml")
+
+
 def toml(path: Path) -> Mapping[str, Raw]:
     """What a file says."""
     try:

@@ -17,6 +17,7 @@ from perdure.tools.declaring import UNDECLARED, Declaration, Declared, called_wi
 from perdure.tools.docstring import summary_of
 from perdure.tools.errors import BadFunction, BadName, NotImportable
 from perdure.tools.signature import Signature
+from perdure.tools.vetting import vet
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -143,10 +144,9 @@ def tool(  # noqa: PLR0913  each word stands for itself where it is used
     def made(function: Callable[P, R]) -> Tool[P, R]:
         called = _checked_name(name or _name_of(function))
         _check_options(limit, timeout)
-        found = Tool(
-            called, function, summary_of(function), Signature(function), repeat, isolate, limit, timeout,
-            Declaration(**declared) if declared else UNDECLARED,
-        )  # fmt: skip
+        signature, said = Signature(function), Declaration(**declared) if declared else UNDECLARED
+        vet(called, signature, repeat, said)
+        found = Tool(called, function, summary_of(function), signature, repeat, isolate, limit, timeout, said)
         return _importable(found) if isolate else found
 
     return made if function is None else made(function)
