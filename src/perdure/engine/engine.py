@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from perdure.control import serve, socket_of
 from perdure.core import events as e
@@ -32,9 +32,12 @@ from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
 from perdure.runtime.runner import Runner
-from perdure.tools import BUILTIN, AnyTool, toolbox_of
+from perdure.tools import BUILTIN, AnyTool, ToolPerformer, toolbox_of
 from perdure.tools.box import by_name
-from perdure.tools.hands import Tier
+from perdure.tools.hands import Hands, Tier
+
+if TYPE_CHECKING:
+    from perdure.engine.rehearsing import Rehearsal
 
 _log: Final = logging.getLogger("perdure.engine")
 PATIENCE: Final = 5.0
@@ -51,6 +54,8 @@ class Engine:
         named = {each.digest: each for each in map(Outline, plans.values())}
         host.named.update(named)
         self._named = [Artifact(digest, each.data) for digest, each in named.items()]
+        self.hands: Hands | None = None
+        """What its tools may reach."""
         self.idle = False
         """Whether it takes messages but begins nothing."""
         self._checks_names = True
@@ -101,7 +106,7 @@ class Engine:
             most = replace(most, tools={**by_tool, **most.tools})
             host = Host(kept, Everyone(known, performer, hands), clock or SystemClock(), knowledge, most)
             engine = cls(kept, host, known, named)
-            engine._checks_names = performer is None
+            engine._checks_names, engine.hands = performer is None, hands
             closing.push_async_callback(host.close, patience)
             if idle:
                 engine.idle = True
@@ -133,6 +138,28 @@ class Engine:
         started, artifacts = first_fact(outline, given, at, seed=chance, session=session, parent=parent)
         await self.host.start(run, started, [*artifacts, *self._named])
         return RunHandle(self, run)
+
+    async def rehearse(
+        self, plan: Plan, inputs: Mapping[str, Any] | None = None, *, like: str | Mapping[str, Any] = "", seed: int = 0
+    ) -> "Rehearsal":
+        """Walk a plan and do nothing to the world: what it would read, write, run, connect to and ask.
+
+        What changes files is done on a copy of the workspace. What is not known is assumed, or taken from an
+        earlier run: `like` is its id, or what its steps gave.
+        """
+        from perdure.engine.rehearsing import Walk, on_a_copy, outputs_of  # noqa: PLC0415  few need it, and it loads much
+
+        outline, at = self.prepare(plan), self.host.clock.now()
+        started, artifacts = first_fact(outline, accepted(plan, inputs or {}), at, seed=seed)
+        kept = {each.digest: each.data for each in artifacts if each.data is not None}
+        recorded = dict(outputs_of((await self.host.runner(like)).state)) if like and isinstance(like, str) else like
+
+        async def walk(hands: Hands | None) -> "Rehearsal":
+            performer = ToolPerformer(self._tools.values(), hands=hands)
+            walking = Walk(replace(self.host.rules), self._tools, performer, self.host.layers, recorded)
+            return await walking.through(started, kept, at)
+
+        return await on_a_copy(self.hands, walk)
 
     def prepare(self, plan: Plan) -> Outline:
         """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here."""

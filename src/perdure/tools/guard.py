@@ -36,9 +36,9 @@ class Guard:
 
     @property
     def judged(self) -> tuple[Judgement, ...]:
-        """What was said so far, the strict verdicts first."""
+        """What was said so far, the strict verdicts first; what nobody minded is no decision."""
         strict = [each for each in self._judged if each.verdict != "allow"]
-        mild = [each for each in self._judged if each.verdict == "allow"]
+        mild = [each for each in self._judged if each.verdict == "allow" and each.by]
         return tuple([*strict, *mild][:MOST_KEPT])
 
     def verdict(self, deed: Deed) -> Judgement:
