@@ -10,7 +10,7 @@ from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.deciding import Deciding
-from perdure.core.seeing import evaluate, evaluate_within, filled, filled_call, outcome_of
+from perdure.core.seeing import call_for_later, evaluate, evaluate_within, filled, outcome_of
 from perdure.core.values import Value
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
@@ -104,7 +104,7 @@ def _was_heard(turn: Deciding, cell: Cell, how: Ending) -> bool:
 
 
 def _undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dict[str, Any] | None:
-    """The call that would take the effect back, with its arguments as they are now."""
+    """The call that would take the effect back, with its arguments as they are now, and its secrets as they will be."""
     call = cell.traits.undo
     if call is None or is_item(cell) or not _was_done(cell, exit_):
         return None
@@ -112,7 +112,7 @@ def _undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> di
         output = cell.body.outcome.output
     given = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     try:
-        kept = turn.keep(filled_call(turn.state, cell.scope, call, output=given, exit=exit_).data)
+        kept = turn.keep(call_for_later(turn.state, cell.scope, call, output=given, exit=exit_))
     except ExpressionError as error:
         return {"error": error.message}
     return {"sha256": kept.sha256} if kept.sha256 else kept.data

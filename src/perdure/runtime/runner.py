@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.calls import Outcome
-from perdure.core.seeing import call_of
+from perdure.core.seeing import SECRETS, call_of, with_secrets
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
 from perdure.core.undoing import undo_call
@@ -345,8 +345,11 @@ class Runner:
         state = self.state
         cell, work = state.cells[command.step], state.cells[command.step].work
         if command.deed == "undo":
-            call = undo_call(state.undoing[command.step, command.visit])
+            effect = state.undoing[command.step, command.visit]
+            call = undo_call(effect)
             key = key_of(self.run, f"{command.step}!", command.visit, digest_of(call.data))
+            if SECRETS in effect.call:
+                call = with_secrets(call, self.host.secrets)
             return Attempt(self.run, command.step, command.visit, command.attempt, key, call, deed="undo")
         key = key_of(self.run, command.step, command.visit, work.digest)
         call = work.call or call_of(state, cell)
