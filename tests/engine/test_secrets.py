@@ -180,16 +180,15 @@ async def test_a_server_that_tells_what_it_was_told_gives_nothing_away(status):
         "url": f"http://{host}/{TOKEN}",
         "headers": {"Authorization": f"Basic {forms(TOKEN)['base64']}"},
     }
-    given |= {"body": "z" * 600 + TOKEN * 20, "query": {"token": ODD}}
-    attempt = attempt_of("http.request", given, allowing(host))
-    outcome = await Discreet(ToolPerformer(HTTP), Secrets(CANARIES)).perform(attempt)
+    discreet = Discreet(ToolPerformer(HTTP), Secrets(CANARIES))
+    for before in range(600, 619, 3):
+        given |= {"body": "z" * before + TOKEN * 20, "query": {"token": ODD}}
+        outcome = await discreet.perform(attempt_of("http.request", given, allowing(host)))
+        assert (outcome.failure is None) is (status == "200 OK")
+        assert hits(str(outcome).encode(), TOKEN) + hits(str(outcome).encode(), ODD) == []
+        assert not outcome.failure or outcome.failure.detail["excerpt"][-6:] not in TOKEN
     server.close()
-    assert server.asked
-    assert (outcome.failure is None) is (status == "200 OK")
-    assert hits(str(outcome).encode(), TOKEN) + hits(str(outcome).encode(), ODD) == []
-    assert not [
-        n for n in range(8, len(TOKEN)) if outcome.failure and outcome.failure.detail["excerpt"].endswith(TOKEN[:n])
-    ]
+    assert len(server.asked) == 7
 
 
 def test_questions_and_judgements_are_looked_at():
