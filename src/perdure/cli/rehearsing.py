@@ -22,7 +22,9 @@ MOST_LINES: Final = 500
 _TITLES: Final = {"read": "reads", "write": "writes", "run": "runs", "connect": "connects to", "use": "uses"}
 
 
-async def rehearse(plan: Plan, inputs: Mapping[str, Any], world: Mapping[str, Any], like: Mapping[str, Any]) -> Rehearsal:
+async def rehearse(
+    plan: Plan, inputs: Mapping[str, Any], world: Mapping[str, Any], like: Mapping[str, Any]
+) -> Rehearsal:
     """Walk a plan with an engine that remembers nothing."""
     async with Engine.open(**world) as engine:
         return await engine.rehearse(plan, inputs, like=like)

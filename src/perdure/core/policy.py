@@ -19,7 +19,7 @@ from perdure.core.deeds import HOST, Deed, DeedKind, flaw_of, split_host
 from perdure.core.patterns import Matches, is_command, is_command_anywhere, is_host, is_named, is_path
 
 __all__ = [
-    "HOST", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "shown", "split_host", "strictest",
+    "HOST", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "names_host", "shown", "split_host", "strictest",
     "told",
 ]  # fmt: skip
 
@@ -82,6 +82,17 @@ def judge(layers: Iterable[Layer], deed: Deed) -> Judgement:
         if _RANK[verdict] > _RANK[found.verdict] or (verdict == found.verdict == "allow" and why):
             found = Judgement(deed, verdict, layer.name, why)
     return found
+
+
+def names_host(layers: Sequence[Layer], deed: Deed) -> bool:
+    """Whether the outermost layer allows a connection by the very name of its host.
+
+    A pattern that fits is not enough, and no layer further in can say it: what a name such as `localhost` or an address
+    leads to lies behind our own walls.
+    """
+    host, _ = split_host(deed.what)
+    patterns = (layers[0].network.allow or ()) if layers else ()
+    return any(split_host(str(pattern))[0] == host and is_host(str(pattern), deed) for pattern in patterns)
 
 
 def strictest(judgements: Iterable[Judgement]) -> Verdict:

@@ -20,6 +20,7 @@ from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.reaching import hands_for
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
+from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
 from perdure.engine.sparing import spare_what_is_loaded
 from perdure.engine.starting import accepted, first_fact, not_enforced
 from perdure.errors import PerdureError
@@ -90,21 +91,27 @@ class Engine:
         elsewhere: a plan can only take away from it. `tier` is what commands are kept in.
 
         `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
-        were under way. `idle` takes messages but begins nothing.
+        were under way. `idle` takes messages but begins nothing. `secrets` are what `${secrets.NAME}` stands for; those
+        that it lists are taken out of all that comes back.
         """
         spare_what_is_loaded()
         known = by_name([*BUILTIN, *tools])
         named = dict(plans or {})
+        held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = () if policy is None else (layer_of(policy, "user"),)
-        knowledge = knowledge_of(known.values(), named, strategies or {}, secrets or {}, layers)
+        knowledge = knowledge_of(known.values(), named, strategies or {}, held, layers)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, tier, closing)
+            doing: Performer = Everyone(known, performer, hands)
+            if secrets is not None:
+                closing.enter_context(kept_out_of_logs(held))
+                doing = Discreet(doing, held)
             kept = journal or await open_journal(path, network=network)
             closing.push_async_callback(kept.close)
             by_tool = {tool.name: tool.limit for tool in known.values() if tool.limit is not None}
             most = limits or Limits()
             most = replace(most, tools={**by_tool, **most.tools})
-            host = Host(kept, Everyone(known, performer, hands), clock or SystemClock(), knowledge, most)
+            host = Host(kept, doing, clock or SystemClock(), knowledge, most)
             engine = cls(kept, host, known, named)
             engine._checks_names, engine.hands = performer is None, hands
             closing.push_async_callback(host.close, patience)
