@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from perdure.engine.rehearsing import Rehearsal
 
 _log: Final = logging.getLogger("perdure.engine")
+NOTHING: Final[Mapping[str, Any]] = {}
 PATIENCE: Final = 5.0
 """Seconds that attempts have to come to their end when an engine is closed."""
 
@@ -147,7 +148,12 @@ class Engine:
         return RunHandle(self, run)
 
     async def rehearse(
-        self, plan: Plan, inputs: Mapping[str, Any] | None = None, *, like: str | Mapping[str, Any] = "", seed: int = 0
+        self,
+        plan: Plan,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        like: str | Mapping[str, Any] = NOTHING,
+        seed: int = 0,
     ) -> "Rehearsal":
         """Walk a plan and do nothing to the world: what it would read, write, run, connect to and ask.
 
@@ -159,7 +165,7 @@ class Engine:
         outline, at = self.prepare(plan), self.host.clock.now()
         started, artifacts = first_fact(outline, accepted(plan, inputs or {}), at, seed=seed)
         kept = {each.digest: each.data for each in artifacts if each.data is not None}
-        recorded = dict(outputs_of((await self.host.runner(like)).state)) if like and isinstance(like, str) else like
+        recorded = dict(outputs_of((await self.host.runner(like)).state)) if isinstance(like, str) else like
 
         async def walk(hands: Hands | None) -> "Rehearsal":
             performer = ToolPerformer(self._tools.values(), hands=hands)
