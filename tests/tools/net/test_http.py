@@ -15,7 +15,8 @@ from servers import authority, hang_up, saying, slowly
 
 from perdure.core.policy import Layer, Terms
 from perdure.tools import Context, ToolFailure, ToolPerformer
-from perdure.tools.builtin import HANDS, HTTP
+from perdure.tools.builtin import HANDS
+from perdure.tools.builtin.http_ import HTTP
 from perdure.tools.net.url import url_of
 
 pytestmark = pytest.mark.anyio
