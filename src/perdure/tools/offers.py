@@ -55,8 +55,10 @@ class Offer:
 
 
 class Offers(Mapping[str, AnyTool]):
-    """Tools of installed distributions, by name. Nothing is looked up before somebody asks, and nothing imported before
-    somebody wants that very tool: then a refused or broken one is a `ToolError`.
+    """Tools of installed distributions, by name.
+
+    Nothing is looked up before somebody asks, and nothing imported before somebody wants that very tool; then one that
+    is refused or broken is a `ToolError`.
     """
 
     def __init__(self, allowed: Allowed | Callable[[], Allowed]) -> None:
