@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "replay": "Fold a run again and verify it; nothing is executed.",
     "resume": "Go on with a run, or with all.",
     "retry": "Go on with a run that failed.",
+    "rollback": "Take back what a run has done.",
     "run": "Carry out a plan, and follow it.",
     "schema": "Print the JSON Schema of a plan.",
     "show": "Show a run: its steps, and what it waits for.",

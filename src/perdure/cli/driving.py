@@ -100,6 +100,25 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Rollback:
+    """A run that is to be taken back."""
+
+    run: str
+    to: str = ""
+    reason: str = ""
+    by: str = ""
+
+    async def begin(self, engine: Engine) -> str:
+        """Take it back here."""
+        await engine.rollback(self.run, self.to, self.reason, self.by)
+        return self.run
+
+    def request(self) -> Mapping[str, Any]:
+        """Have it taken back."""
+        return {"do": "rollback", "run": self.run, "to": self.to, "reason": self.reason, "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     """A run that is there."""
 
@@ -177,7 +196,7 @@ class _Following:
         """The last entry that was shown, or was there before we came."""
 
     async def until_left(self, job: Job) -> int:
-        if isinstance(job, (Resume, Retry)):
+        if isinstance(job, (Resume, Retry, Rollback)):
             self._shown = await _there(self._manner, job.run)
         for left in reversed(range(TRIES)):
             try:

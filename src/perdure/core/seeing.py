@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from perdure.core.calls import Call
+from perdure.core.calls import CALL_KINDS, Call, CallKind
 from perdure.core.cells import Cell, Graph, Scope, Serial
 from perdure.core.learning import verdict_of
 from perdure.core.outline import Asked, Form
@@ -201,6 +201,12 @@ def filled_call(state: State, scope: Scope, call: Any, secrets: Mapping[str, Any
             return Call("agent", call.agent, {"task": task, "with": given, **_returns(call)})
         case _:
             raise TypeError(call)
+
+
+def bare_call(call: Any) -> Call:
+    """A call without its arguments."""
+    kind: CallKind = next(kind for kind in CALL_KINDS if hasattr(call, kind))
+    return Call(kind, getattr(call, kind), {})
 
 
 def _returns(call: ModelCall | AgentCall) -> dict[str, Any]:

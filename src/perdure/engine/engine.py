@@ -11,11 +11,13 @@ from typing import Any, Final, Self
 from perdure.control import serve, socket_of
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
+from perdure.core.layers import layer_of
 from perdure.core.outline import Outline
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
+from perdure.engine.reaching import hands_for
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
 from perdure.engine.sparing import spare_what_is_loaded
@@ -24,6 +26,7 @@ from perdure.errors import PerdureError
 from perdure.journal import open_journal
 from perdure.plan import Plan, PlanError
 from perdure.plan.checks import check
+from perdure.plan.model.parts import Policy
 from perdure.ports import Artifact, Clock, Corrupt, Journal, Performer
 from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
@@ -31,6 +34,7 @@ from perdure.runtime.room import Limits
 from perdure.runtime.runner import Runner
 from perdure.tools import BUILTIN, AnyTool, toolbox_of
 from perdure.tools.box import by_name
+from perdure.tools.hands import Tier
 
 _log: Final = logging.getLogger("perdure.engine")
 PATIENCE: Final = 5.0
@@ -64,6 +68,9 @@ class Engine:
         performer: Performer | None = None,
         strategies: Mapping[str, Any] | None = None,
         secrets: Mapping[str, str] | None = None,
+        workspace: Path | str | None = None,
+        policy: Policy | None = None,
+        tier: Tier = "bwrap",
         limits: Limits | None = None,
         clock: Clock | None = None,
         resume: bool = False,
@@ -74,20 +81,25 @@ class Engine:
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
+        `workspace` is the directory that files, commands and git work on, and `policy` what may be done there and
+        elsewhere: a plan can only take away from it. `tier` is what commands are kept in.
+
         `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
         were under way. `idle` takes messages but begins nothing.
         """
         spare_what_is_loaded()
         known = by_name([*BUILTIN, *tools])
         named = dict(plans or {})
-        knowledge = knowledge_of(known.values(), named, strategies or {}, secrets or {})
+        layers = () if policy is None else (layer_of(policy, "user"),)
+        knowledge = knowledge_of(known.values(), named, strategies or {}, secrets or {}, layers)
         async with AsyncExitStack() as closing:
+            hands = hands_for(workspace, path, tier, closing)
             kept = journal or await open_journal(path, network=network)
             closing.push_async_callback(kept.close)
             by_tool = {tool.name: tool.limit for tool in known.values() if tool.limit is not None}
             most = limits or Limits()
             most = replace(most, tools={**by_tool, **most.tools})
-            host = Host(kept, Everyone(known, performer), clock or SystemClock(), knowledge, most)
+            host = Host(kept, Everyone(known, performer, hands), clock or SystemClock(), knowledge, most)
             engine = cls(kept, host, known, named)
             engine._checks_names = performer is None
             closing.push_async_callback(host.close, patience)
@@ -236,6 +248,17 @@ class Engine:
             await self._send(run, e.StepStopping(step=step))
         else:
             await self._send(run, e.RunStopping(exit="cancelled", reason=well_formed(reason), by=well_formed(by)))
+
+    async def rollback(self, run: str, to: str = "", reason: str = "", by: str = "") -> list[str]:
+        """Take back what a run has done, the latest first: all of it, or what came after a checkpoint.
+
+        A run that is under way is stopped first. What could not be taken back stands in its failure.
+        """
+        await self._check_known(run)
+        runner = await self.host.reopened(run)
+        said: dict[str, Any] = {"reason": well_formed(reason), "by": well_formed(by)}
+        await runner.send(e.RunStopping(exit="rolled_back", to=to, **said))
+        return [run]
 
     async def answer(self, run: str, question: str, value: Any, by: str = "", reason: str = "") -> None:
         """Answer a question. The first valid answer counts."""

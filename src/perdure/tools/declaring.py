@@ -28,6 +28,17 @@ class NotHappened:
     """What a probe returns when the deed was surely not done. Everything else means: nobody knows."""
 
 
+def found_out(value: Any) -> dict[str, Any]:
+    """What a probe returned, as a fact."""
+    match value:
+        case Happened(output):
+            return {"happened": True, "output": output}
+        case NotHappened():
+            return {"happened": False}
+        case _:
+            return {"happened": None}
+
+
 class Declared(TypedDict, total=False):
     """The words of `@tool` that declare something."""
 

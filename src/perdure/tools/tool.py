@@ -73,6 +73,11 @@ class Tool(Generic[P, R]):
         """What a call of it is about to do, as far as it says so beforehand."""
         return self.declared.deeds(self.name, arguments, careful=self.repeat == "never")
 
+    @property
+    def is_reversible(self) -> bool:
+        """Whether it does nothing that stays, or can take it back."""
+        return self.declared.is_reversible(careful=self.repeat == "never")
+
     @cached_property
     def definition(self) -> str:
         """SHA-256 of all that is promised about it. An approval holds for one definition."""
