@@ -44,7 +44,7 @@ class _Facts(Mapping[str, ToolFacts]):
         return iter(dict.fromkeys((*self._tools, *self._others)))
 
     def __len__(self) -> int:
-        return len([*self])
+        return sum(1 for _ in self)
 
 
 def load_tools(address: str) -> tuple[AnyTool, ...]:
