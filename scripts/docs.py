@@ -29,9 +29,8 @@ from perdure.plan.model.meaning import meanings
 from perdure.plan.model.steps import STEP_TYPES, AnyStep, Grouping, Leading, Working
 from perdure.tools import BUILTIN, AnyTool
 from perdure.tools.builtin import HANDS
+from perdure.tools.describing import in_words
 
-MANY: Final = 5
-"""A union of more members than this is the union of all steps."""
 NOTHING: Final = (None, (), {}, "", NULL, msgspec.NODEFAULT)
 """Defaults that go without saying."""
 ROOT: Final = Path(__file__).parent.parent
@@ -79,18 +78,7 @@ def _cell(text: str) -> str:
 
 def _type(info: dict[str, Any]) -> str:
     """What may be written, in a few words, from the JSON Schema of a field."""
-    if "anyOf" in info:
-        return " or ".join(dict.fromkeys(_type(each) for each in info["anyOf"] if each.get("type") != "null"))
-    if "enum" in info or "const" in info:
-        return " or ".join(f"`{json.dumps(each).strip(chr(34))}`" for each in info.get("enum", [info.get("const")]))
-    if "$ref" in info:
-        return str(info["$ref"]).rsplit("/", 1)[-1]
-    if "oneOf" in info:
-        return "step" if len(info["oneOf"]) > MANY else " or ".join(_type(each) for each in info["oneOf"])
-    kind = info.get("type", "any value")
-    if kind == "array":
-        return f"list of {_type(info.get('items', {}))}"
-    return " or ".join(kind) if isinstance(kind, list) else {"object": "mapping", "string": "text"}.get(kind, kind)
+    return in_words(info, many="step")
 
 
 def _rows(model: type, skip: frozenset[str] = frozenset()) -> Iterator[str]:

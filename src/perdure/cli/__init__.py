@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "show": "Show a run: its steps, and what it waits for.",
     "signal": "Tell a run that something happened.",
     "stop": "Cancel every run that is not over, at once.",
+    "tools": "Show the tools that plans may use.",
     "watch": "Watch a run until it is over.",
 }
 

@@ -63,10 +63,8 @@ def path_flaw(path: str) -> str:
 def host_flaw(text: str) -> str:
     """Why a text is no host that can be connected to."""
     host, port = split_host(text)
-    if not text.isascii() or not HOST.fullmatch(host):
-        return f"{text!r} is no host with a port"
-    if not is_port(port):
-        return f"{text!r} has no port from 1 to {LAST_PORT}, written without zeros in front"
+    if not text.isascii() or not HOST.fullmatch(host) or not is_port(port):
+        return f"{text!r} is no host with a port from 1 to {LAST_PORT}"
     return _address_flaw(host)
 
 

@@ -26,8 +26,8 @@ def by_name(tools: Iterable[AnyTool]) -> dict[str, AnyTool]:
 
 
 def toolbox_of(tools: Iterable[AnyTool], others: Mapping[str, AnyTool] | None = None) -> Toolbox:
-    """What the checks of a plan need to know of tools. `others` are looked at only for names that are not among them."""
-    return Toolbox.model_construct(tools=_Facts(by_name(tools), others or {}))
+    """What the checks of a plan need to know of tools. `others` are asked only about names that are not among them."""
+    return Toolbox.model_construct(tools=_Facts(by_name(tools), {} if others is None else others))
 
 
 class _Facts(Mapping[str, ToolFacts]):
@@ -44,7 +44,7 @@ class _Facts(Mapping[str, ToolFacts]):
         return iter(dict.fromkeys((*self._tools, *self._others)))
 
     def __len__(self) -> int:
-        return len([*self])
+        return sum(1 for _ in self)
 
 
 def load_tools(address: str) -> tuple[AnyTool, ...]:

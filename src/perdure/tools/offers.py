@@ -5,10 +5,13 @@ imported when somebody wants that one. What is wrong with an offer spoils that o
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import Distribution, EntryPoint, distributions
+from pathlib import Path
 from typing import Final
 
 from perdure.plan.model.parts import TOOL_PATTERN
@@ -40,7 +43,8 @@ class Offer:
     def load(self) -> AnyTool:
         """Import it. `NotLoaded` says what is wrong, and with which distribution."""
         try:
-            found = EntryPoint(self.name, self.address, GROUP).load()
+            with _elsewhere():
+                found = EntryPoint(self.name, self.address, GROUP).load()
         except (Exception, SystemExit) as error:
             why = kept(f"{type(error).__name__}: {error}".partition("\n")[0])
             raise NotLoaded(f'"{self.name}" cannot be loaded from {self.origin}: {why}', self._way_out) from error
@@ -55,8 +59,10 @@ class Offer:
 
 
 class Offers(Mapping[str, AnyTool]):
-    """Tools of installed distributions, by name. Nothing is looked up before somebody asks, and nothing imported before
-    somebody wants that very tool: then a refused or broken one is a `ToolError`.
+    """Tools of installed distributions, by name.
+
+    Nothing is looked up before somebody asks, and nothing imported before somebody wants that very tool; then one that
+    is refused or broken is a `ToolError`.
     """
 
     def __init__(self, allowed: Allowed | Callable[[], Allowed]) -> None:
@@ -142,7 +148,7 @@ def _refusal(offer: Offer, offers: Mapping[str, Offer]) -> ToolError | None:
 
 
 def _offered(allowed: Allowed, refused: dict[str, ToolError]) -> Iterator[Offer]:
-    for each in distributions() if allowed is not False else ():
+    for each in distributions(path=_paths()) if allowed is not False else ():
         try:
             offers = _offers_of(each)
         except Exception as error:  # noqa: BLE001  metadata is whatever somebody wrote
@@ -158,9 +164,26 @@ def _offers_of(distribution: Distribution) -> list[Offer]:
     if not points:
         return []
     name, version = str(distribution.metadata["Name"]), distribution.version
-    if _points(Distribution.from_name(name)) != points:
+    if _points(next(iter(distributions(name=name, path=_paths())))) != points:
         return []  # another one of this name comes first on the path, and that is the one Python imports
     return [Offer(each.name, each.value, name, version) for each in points]
+
+
+def _paths() -> list[str]:
+    """Where Python finds modules, but for the current directory: what lies there may be a stranger's."""
+    here = Path.cwd().resolve()
+    return [each for each in sys.path if each and Path(each).resolve() != here]
+
+
+@contextmanager
+def _elsewhere() -> Generator[None]:
+    """Import nothing from the current directory, which could have a module of the same name."""
+    before = sys.path[:]
+    sys.path[:] = _paths()
+    try:
+        yield
+    finally:
+        sys.path[:] = before
 
 
 def _points(distribution: Distribution) -> list[EntryPoint]:
