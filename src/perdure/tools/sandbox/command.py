@@ -79,7 +79,7 @@ class Command:
     binds: Sequence[Bind] = ()
     """What else is seen. Later ones lie over earlier ones."""
     hidden: Sequence[Path] = ()
-    """Directories that are seen empty."""
+    """Files and directories that are seen empty. A link is seen as it is: what it leads to decides."""
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     """The whole environment, but for PATH, HOME, LANG, TMPDIR and the like, which it may replace."""
     stdin: bytes = b""

@@ -30,8 +30,10 @@ def _writes_here(_: Bait) -> str:
 
 
 def _runs_programs(_: Bait) -> str:
-    code = os.spawnv(os.P_WAIT, "/bin/sh", ["sh", "-c", "exit 7"])  # noqa: S606  whatever is there
-    return "" if code == 7 else f"/bin/sh ended with {code}"  # noqa: PLR2004  what it was told to end with
+    with _child() as is_child:
+        if is_child:
+            os.execv("/bin/sh", ["sh", "-c", "exit 7"])  # noqa: S606  whatever is there
+    return "" if is_child.code == 7 else f"/bin/sh ended with {is_child.code}"  # noqa: PLR2004  as it was told
 
 
 def _keeps_secrets(bait: Bait) -> str:

@@ -106,8 +106,10 @@ def _seen(command: Command) -> Iterator[str]:
     for bind in sorted(_binds(command), key=lambda each: len(each.inside.parts)):  # what lies deeper lies above
         yield from ("--bind" if bind.writable else "--ro-bind", str(bind.source), str(bind.inside))
     for path in command.hidden:
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             yield from ("--tmpfs", str(path), "--remount-ro", str(path))
+        elif path.is_file() and not path.is_symlink():
+            yield from ("--ro-bind", os.devnull, str(path))
 
 
 def _binds(command: Command) -> Iterator[Bind]:

@@ -38,7 +38,7 @@ WATCH: Final = 0.25
 """Seconds between looks at what a stage has grown to."""
 _OWN: Final = Path(__file__).parent
 Watch = Callable[[], str]
-"""Says why a command must be ended now; empty: it may go on."""
+"""Says why a command must be ended now; empty: it may go on. Asked in a thread."""
 
 
 async def run(command: Command, hear: Hear | None = None, watch: Watch | None = None) -> Ran:
@@ -280,7 +280,7 @@ async def _ended(process: Sandboxed, seconds: float | None, watch: Watch | None)
             await asyncio.wait([waiting], timeout=left if watch is None else min(WATCH, left or WATCH))
             if waiting.done():
                 return ""
-            if why := watch() if watch is not None else "":
+            if watch is not None and (why := await asyncio.to_thread(watch)):
                 return why
             if deadline is not None and time.monotonic() >= deadline:
                 return "time"

@@ -12,7 +12,7 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +36,8 @@ class Stage:
         self.kind: Final[Staging] = kind
         self.workspace: Final = workspace
         self._root: Final = root
+        self.hidden: Final[set[str]] = set()
+        """Paths that were taken out of the copy before the command began."""
         self._counted = 0.0
         self._pause = LEAST_PAUSE
         for name in ("upper", "work", "merged"):
@@ -58,6 +60,7 @@ class Stage:
         """The same command, on this stage."""
         changed = replace(command, workspace=self.workspace, writable=True)
         if command.tier != "bwrap":
+            self._take_out(command.hidden)
             scratch = {"HOME": str(self._root / "work"), "TMPDIR": str(self._root / "work")}
             binds = [*command.binds, Bind(self._root / "work", writable=True)]
             return replace(changed, source=self.upper, env={**scratch, **command.env}, binds=binds)
@@ -65,6 +68,17 @@ class Stage:
             return replace(changed, source=self.upper)
         prefix = (interpreter(), "-I", "-S", _HELPER, str(self._root))
         return replace(changed, source=self._root / "merged", prefix=prefix)
+
+    def _take_out(self, hidden: Sequence[Path]) -> None:
+        """Where nothing can be laid over a file, it is not there; that is no change of the command's."""
+        for path in hidden:
+            inside = path.relative_to(self.workspace)
+            copied = self.upper / inside
+            self.hidden.add(str(inside))
+            if copied.is_dir() and not copied.is_symlink():
+                remove(copied)
+            else:
+                copied.unlink(missing_ok=True)
 
     def grown_over(self, most: int) -> bool:
         """Whether more bytes lie here than may; asked often, counted seldom."""
