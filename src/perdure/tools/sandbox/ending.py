@@ -16,7 +16,7 @@ class Held:
     """A process that is held by a descriptor, so that its number cannot mean another one."""
 
     def __init__(self, pid: int) -> None:
-        self._descriptor: Final = os.pidfd_open(pid)
+        self.descriptor: Final = os.pidfd_open(pid)
 
     async def end(self) -> bool:
         """Kill it and wait until it is gone; if it is the first of its namespace, all in there are gone before it.
@@ -24,24 +24,24 @@ class Held:
         False: it is still there after the grace.
         """
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+            signal.pidfd_send_signal(self.descriptor, signal.SIGKILL)
         return await self._gone()
 
     def close(self) -> None:
         """Let go of it."""
-        os.close(self._descriptor)
+        os.close(self.descriptor)
 
     async def _gone(self) -> bool:
         loop = asyncio.get_running_loop()
         gone: asyncio.Future[None] = loop.create_future()
-        loop.add_reader(self._descriptor, lambda: gone.done() or gone.set_result(None))
+        loop.add_reader(self.descriptor, lambda: gone.done() or gone.set_result(None))
         try:
             async with asyncio.timeout(GRACE):
                 await gone
         except TimeoutError:
             return False
         finally:
-            loop.remove_reader(self._descriptor)
+            loop.remove_reader(self.descriptor)
         return True
 
 

@@ -29,7 +29,7 @@ _MASKED: Final = (
 )  # fmt: skip
 """What `/proc` tells of the machine to its root user, who we may be."""
 _NAMESPACES: Final = (
-    "--new-session", "--die-with-parent", "--unshare-user", "--unshare-all", "--disable-userns", "--cap-drop", "ALL",
+    "--new-session", "--unshare-user", "--unshare-all", "--disable-userns", "--cap-drop", "ALL",
     "--uid", str(USER), "--gid", str(USER), "--hostname", "sandbox",
 )  # fmt: skip
 

@@ -2,11 +2,11 @@
 
 Laws, held by the tests:
 
-1. The command does not begin before its limits are set and its first process is held. Until then it waits for a word on
-   its standard input; if we die before we say it, the sandbox ends by itself and nothing was run.
+1. The command does not begin before its limits are set and its first process is held by us and by the warden. Until
+   then it waits for a word on its input; if we die before we say it, the sandbox ends by itself and nothing was run.
 2. When `run` returns or raises, no process of the command is left. Killing the first process of the namespace kills
    all of them, and the kernel tells us when they are gone.
-3. When we die, the kernel kills the sandbox.
+3. When we die, the warden kills the sandbox.
 """
 
 import asyncio
@@ -28,11 +28,14 @@ from perdure.tools.sandbox.outlet import Outlet
 from perdure.tools.sandbox.root import arguments, environment
 from perdure.tools.sandbox.seccomp import program
 from perdure.tools.sandbox.status import Status
+from perdure.tools.sandbox.warden import WARDEN
 
 GO: Final = b"go\n"
 _WAIT_FOR_WORD: Final = ("/bin/sh", "-c", 'read -r word || exit 125; exec "$@"', "sh")
 """`read` takes one byte at a time, so that the rest of the input is left for the command."""
 CHUNK: Final = 65_536
+PATIENCE: Final = 20.0
+"""Seconds for a sandbox to come up."""
 LONGEST_LINE: Final = 16 * 1024 * 1024
 WATCH: Final = 0.25
 """Seconds between looks at what a stage has grown to."""
@@ -84,9 +87,8 @@ class Sandboxed:
 
     def __init__(self, command: Command) -> None:
         self._command: Final = command
-        self._open: list[int] = []
-        """Our ends of pipes, to be closed at the end."""
         self._life = -1
+        """Our end of the pipe that the sandbox waits at; while it is open, we are there."""
         self._status: Status | None = None
         self._held: Held | None = None
         self._group = Group(None)
@@ -102,7 +104,7 @@ class Sandboxed:
         theirs: list[int] = []
         try:
             words = self._words(theirs)
-            await self._exec(words, [*theirs, *self._command.keep], longest_line)
+            await surely(self._exec(words, [*theirs, *self._command.keep], longest_line))
         finally:
             for each in theirs:
                 os.close(each)
@@ -116,24 +118,20 @@ class Sandboxed:
 
     def _words(self, theirs: list[int]) -> list[str]:
         """What to start, with the descriptors it needs in `theirs`."""
-        waiting, self._life = self._pipe()
+        waiting, self._life = os.pipe2(os.O_CLOEXEC)
         theirs.append(waiting)
         if self._command.tier != "bwrap":
             return _supervised(self._command, waiting)
-        listening, telling = self._pipe()
-        self._open.remove(listening)  # the listener closes it
-        self._status = Status(listening)
+        self._status, telling = Status.piped()
         theirs += [telling, _in_memory(program())]
         start = self._outlet.start(theirs) if self._outlet else _WAIT_FOR_WORD
         return arguments(self._command, seccomp=theirs[2], status=telling, block=waiting, start=start)
 
-    def _pipe(self) -> tuple[int, int]:
-        reading, writing = os.pipe2(os.O_CLOEXEC)
-        self._open.append(writing if self._life == -1 else reading)
-        return reading, writing
-
     async def _exec(self, words: list[str], descriptors: list[int], longest_line: int) -> None:
-        """With an empty environment: what a sandbox is started with can be read inside."""
+        """With an empty environment: what a sandbox is started with can be read inside.
+
+        Not to be cancelled: that would kill bubblewrap, whose child then waits for it for ever.
+        """
         loop = asyncio.get_running_loop()
         env = environment(self._command) if self._command.tier != "bwrap" else {}
         self._transport, protocol = await loop.subprocess_exec(
@@ -148,6 +146,7 @@ class Sandboxed:
         try:
             pid = await self._status.first()
             self._held = Held(pid)
+            WARDEN.entrust(self._held.descriptor)
             self._group = confine(pid, self._command.limits)
             os.write(self._life, b"x")
         except (SandboxFailed, OSError) as error:
@@ -212,8 +211,8 @@ class Sandboxed:
         try:
             if self._held is not None and not await self._held.end():
                 raise SandboxFailed("a process could not be killed", "it is stuck in the kernel; look at its disk")
-            for each in self._open:  # whoever still waits for a word hears that there will be none
-                os.close(each)
+            if self._life != -1:  # whoever still waits for a word hears that there will be none
+                os.close(self._life)
             await self._leave()
         finally:
             self._let_go()
@@ -227,7 +226,7 @@ class Sandboxed:
         with contextlib.suppress(OSError, RuntimeError):
             self.stdin.close()
         try:
-            async with asyncio.timeout(GRACE):
+            async with asyncio.timeout(GRACE if self._held else PATIENCE):
                 await _returned(self._process)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):

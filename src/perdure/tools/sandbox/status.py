@@ -22,6 +22,19 @@ class Status:
         os.set_blocking(descriptor, False)
         self._loop.add_reader(descriptor, self._hear)
 
+    @classmethod
+    def piped(cls) -> "tuple[Status, int]":
+        """A listener, and what to tell it by: a descriptor that is its own reader too.
+
+        So whoever writes to it after our death is not killed by that, half way through, with a child that waits for it.
+        """
+        listening, writing = os.pipe2(os.O_CLOEXEC)
+        try:
+            telling = os.open(f"/proc/self/fd/{writing}", os.O_RDWR | os.O_CLOEXEC)
+        finally:
+            os.close(writing)
+        return cls(listening), telling
+
     async def first(self) -> int:
         """The number of the first process, outside."""
         return await self._first
