@@ -19,3 +19,5 @@ class Hands:
     tier: Tier = "bwrap"
     private: tuple[Path, ...] = ()
     """Files and directories that no tool may touch even if they lie in the workspace, such as the journal."""
+    toolchains: tuple[Path, ...] = ()
+    """Directories that commands see besides the system's programs, read-only; named by the user's settings alone."""

@@ -1,4 +1,4 @@
-"""The tools that come with it: `BUILTIN` are small and pure, `HANDS` reach into a workspace."""
+"""The tools that come with it: `BUILTIN` are small and pure, `HANDS` reach into a workspace and into the world."""
 
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,10 +15,12 @@ BUILTIN: Final[tuple[AnyTool, ...]] = tuple(
 
 
 def __getattr__(name: str) -> Any:
-    """`HANDS` are made when somebody asks for them: a plan that touches no file does not wait for them."""
+    """`HANDS` are made when somebody asks for them: a plan that touches nothing does not wait for them."""
     if name != "HANDS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from perdure.tools.builtin.files import FILES  # noqa: PLC0415
     from perdure.tools.builtin.http_ import HTTP  # noqa: PLC0415
+    from perdure.tools.builtin.python_ import PYTHON  # noqa: PLC0415
+    from perdure.tools.builtin.shell import SHELL  # noqa: PLC0415
 
-    return globals().setdefault("HANDS", (*FILES, *HTTP))
+    return globals().setdefault("HANDS", (*FILES, *HTTP, *SHELL, *PYTHON))
