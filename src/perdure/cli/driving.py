@@ -5,8 +5,8 @@ Whoever owns the journal drives all its runs. When an owner leaves while we foll
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
 
@@ -31,6 +31,7 @@ from perdure.plan import Plan
 from perdure.ports import Journal, JournalError, Locked
 from perdure.runtime.room import Limits
 from perdure.tools import AnyTool
+from perdure.tools.mcp import Toolset
 
 PATIENCE: Final = 10.0
 """Seconds that attempts at work have to end when somebody wants to stop."""
@@ -127,6 +128,8 @@ class Manner:
     tools: tuple[AnyTool, ...] = ()
     addresses: tuple[str, ...] = ()
     """Where the tools come from, for the command that resumes."""
+    toolset: Toolset | None = None
+    """The MCP servers of the user; each is started when a tool of it is called."""
     wait: bool = False
     """Stay until the run is over, also while it waits for somebody."""
     timeout: float | None = None
@@ -136,12 +139,19 @@ class Manner:
     begun: Callable[[str], None] = lambda _: None
     """Called with the run's id once it is durable."""
 
-    def engine(self, patience: float = CLOSING) -> AbstractAsyncContextManager[Engine]:
+    @asynccontextmanager
+    async def engine(self, patience: float = CLOSING) -> AsyncGenerator[Engine]:
         """An engine of our own; `Locked` if another process owns the journal."""
         most = self.settings.limits
         limits = Limits(most.run, most.total, most.tools)
         network = self.settings.network_disk
-        return Engine.open(self.settings.db, tools=self.tools, limits=limits, network=network, patience=patience)
+        theirs = self.toolset.tools() if self.toolset else ()
+        tools = (*self.tools, *theirs)
+        async with AsyncExitStack() as closing:
+            if self.toolset:
+                closing.push_async_callback(self.toolset.close)
+            opened = Engine.open(self.settings.db, tools=tools, limits=limits, network=network, patience=patience)
+            yield await closing.enter_async_context(opened)
 
     def screen(self) -> Screen:
         """Where it is shown."""

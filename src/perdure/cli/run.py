@@ -11,6 +11,7 @@ from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.manners import announce, following_options, manner_from, tools_from, tools_option
+from perdure.cli.toolsets import hint_at_unseen, toolset_here
 from perdure.engine.starting import not_enforced
 from perdure.plan.index import Index
 from perdure.tools import BUILTIN, toolbox_of
@@ -38,8 +39,11 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     used. 8: a budget is used up. 124: timeout. 130: Ctrl-C.
     """
     tools = tools_from(given["addresses"])
-    toolbox = toolbox_of({each.name: each for each in (*BUILTIN, *tools)}.values())
-    found = usable(plan, limits_from(given), toolbox, as_json=given["as_json"])
+    toolset = toolset_here()
+    theirs = toolset.tools() if toolset else ()
+    toolbox = toolbox_of({each.name: each for each in (*BUILTIN, *tools, *theirs)}.values())
+    with hint_at_unseen(toolset):
+        found = usable(plan, limits_from(given), toolbox, as_json=given["as_json"])
     if later := not_enforced(Index(found)):
         click.echo(f"note: this release does not enforce: {', '.join(later)}", err=True)
     job = Start(found, inputs_from(found.inputs, pairs, file), given["session"], given["seed"])
@@ -47,4 +51,4 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     if given["detach"]:
         detach_start(settings, job, given["addresses"], as_json=given["as_json"])
         return
-    ctx.exit(carried_out(carry_out(job, manner_from(settings, given, tools, begun=announce))))
+    ctx.exit(carried_out(carry_out(job, manner_from(settings, given, tools, toolset=toolset, begun=announce))))
