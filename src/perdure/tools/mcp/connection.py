@@ -15,13 +15,14 @@ from perdure.errors import PerdureError
 from perdure.plan.raw import Raw
 from perdure.plan.visible import visible
 from perdure.tools.failure import ToolFailure
+from perdure.tools.hands import Hands
 from perdure.tools.mcp.definition import Offer
 from perdure.tools.mcp.errors import Unreachable
 from perdure.tools.mcp.references import Values
 from perdure.tools.mcp.remote import over_http
 from perdure.tools.mcp.servers import Server
 from perdure.tools.mcp.session import Progress, Session, failure_of_call, first_line, is_lost
-from perdure.tools.mcp.spawning import spawned
+from perdure.tools.mcp.spawning import hint_for, spawned
 from perdure.tools.mcp.wire import over_pipes
 
 CONNECTING: Final = 30.0
@@ -39,9 +40,10 @@ Ready = asyncio.Future[Session]
 class Connection:
     """A server that is there when somebody asks. May be used from any task of one event loop."""
 
-    def __init__(self, server: Server, values: Values, seen: Callable[[Offer], None]) -> None:
+    def __init__(self, server: Server, values: Values, hands: Hands, seen: Callable[[Offer], None]) -> None:
         self.server: Final = server
         self._values: Final = values
+        self._hands: Final = hands
         self._seen: Final = seen
         """Told of every listing before anybody can rely on it."""
         self._turn: Final = asyncio.Lock()
@@ -149,7 +151,7 @@ class Connection:
             async with over_http(server.url, self._filled(server.headers)) as streams:
                 yield streams
             return
-        async with spawned(server, self._filled(server.env)) as process:
+        async with spawned(server, self._filled(server.env), self._hands) as process:
 
             def lost(why: str) -> None:
                 words = visible(process.last_words, WORDS)
@@ -176,10 +178,8 @@ class Connection:
             ready.set_exception(error if isinstance(error, PerdureError) else self._unreachable(self._why))
 
     def _unreachable(self, why: str) -> Unreachable:
-        name = self.server.name
-        return Unreachable(
-            f'the MCP server "{name}" cannot be used: {why}', f"look at its entry: perdure mcp show {name}"
-        )
+        message = f'the MCP server "{self.server.name}" cannot be used: {why}'
+        return Unreachable(message, hint_for(self.server))
 
     def _note_pause(self, lived: float) -> None:
         """A server that keeps failing is left alone for longer and longer."""

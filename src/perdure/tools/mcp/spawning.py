@@ -1,19 +1,23 @@
-"""Starting the command of a server. The one place that does: what keeps servers in is put in here."""
+"""Starting the command of a server, in a sandbox: the one place that does.
+
+A server sees the system's programs, its own, and what the user's file says; it has no home but an empty one, no network
+but the hosts that are named, and nothing of our environment. It is gone with all it has started when the connection is.
+"""
 
 import asyncio
 import contextlib
 import os
-import signal
-import sys
-import tempfile
-from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
+from perdure.tools.hands import Hands
+from perdure.tools.mcp.errors import Unreachable
 from perdure.tools.mcp.servers import Server
+from perdure.tools.mcp.toolchain import INSIDE, Toolchain, toolchain_of
+from perdure.tools.sandbox import Bind, Command, Sandboxed, available, spawn
 
 BUFFER: Final = 256 * 1024
 """Bytes that are read ahead of whoever reads."""
@@ -21,12 +25,7 @@ GRACE: Final = 1.0
 """Seconds to end by itself once nobody talks to it any more."""
 TAIL: Final = 1_000
 """Bytes of what it printed last that a failure shows."""
-PATH: Final = "/usr/local/bin:/usr/bin:/bin"
-_BEGIN: Final = (
-    "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); "
-    "os.getppid() == int(sys.argv[1]) or os._exit(1); os.execvp(sys.argv[2], sys.argv[2:])"
-)
-"""Asks the kernel to kill it when we die, also if that has happened just now; then becomes the server."""
+FETCHERS: Final = ("npx", "bunx", "pnpx", "uvx", "pipx")
 
 
 class Spawned(Protocol):
@@ -43,51 +42,65 @@ class Spawned(Protocol):
 
 
 @asynccontextmanager
-async def spawned(server: Server, env: Mapping[str, str]) -> AsyncGenerator[Spawned]:
-    """A server's process, in a directory of its own; it is gone with all it has started when this ends."""
-    with tempfile.TemporaryDirectory(prefix="perdure-mcp-") as home:
-        transport, process = await _started(server, _environment(env, home), Path(home))
-        running = _Running(process)
-        reading = asyncio.create_task(running.keep_tail())
-        try:
-            yield running
-        finally:
-            await _end(process)
-            transport.close()  # else somebody who still holds the other end of a pipe would be waited for
-            await process.wait()
-            reading.cancel()
+async def spawned(server: Server, env: Mapping[str, str], hands: Hands) -> AsyncGenerator[Spawned]:
+    """A server's process. `Unreachable` if it cannot be started, `SandboxUnavailable` if it could not be kept in."""
+    await available(hands)
+    process = await spawn(command_for(server, env, hands), BUFFER)
+    running = _Running(process)
+    reading = asyncio.create_task(running.keep_tail())
+    try:
+        yield running
+        await _farewell(process)
+    finally:
+        await process.close()
+        await asyncio.wait([reading], timeout=GRACE)
+        reading.cancel()
 
 
-def _environment(env: Mapping[str, str], home: str) -> dict[str, str]:
-    """Nothing of ours reaches a server but what the file says."""
-    path = os.environ.get("PATH") or PATH
-    return {"PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", **env}
+def command_for(server: Server, env: Mapping[str, str], hands: Hands) -> Command:
+    """What is run, and all of the world that it sees."""
+    search = env.get("PATH") or os.environ.get("PATH") or INSIDE
+    try:
+        tools = toolchain_of(server.command, search)
+    except FileNotFoundError as error:
+        raise _not_there(server, str(error)) from error
+    return Command(
+        tools.argv, binds=list(_binds(server, tools)), env={**env, "PATH": tools.path}, cwd=server.cwd, tier=hands.tier
+    )
 
 
-async def _started(server: Server, env: Mapping[str, str], home: Path) -> tuple[asyncio.SubprocessTransport, Process]:
-    """As `create_subprocess_exec`, which keeps the transport, and with it the means to close the pipes, to itself."""
-    loop = asyncio.get_running_loop()
-    transport, protocol = await loop.subprocess_exec(
-        lambda: SubprocessStreamProtocol(BUFFER, loop),
-        sys.executable, "-I", "-S", "-c", _BEGIN, str(os.getpid()), *server.command,
-        stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, env=dict(env), cwd=server.cwd or home,
-    )  # fmt: skip
-    return transport, Process(transport, protocol, loop)
+def _binds(server: Server, tools: Toolchain) -> Iterator[Bind]:
+    read = (*tools.seen, *server.read, *([server.cwd] if server.cwd else []))
+    for path in (*read, *server.write):
+        if not path.exists():
+            raise _not_there(server, f"there is no {path}")
+    yield from (Bind(path) for path in read if path not in server.write)
+    yield from (Bind(path, writable=True) for path in server.write)
+
+
+def _not_there(server: Server, why: str) -> Unreachable:
+    return Unreachable(f'the MCP server "{server.name}" cannot be started: {why}', "look at its entry in mcp.json")
+
+
+def hint_for(server: Server) -> str:
+    """What may help with a server that cannot be used."""
+    if server.command and Path(server.command[0]).name in FETCHERS:
+        return f"{server.command[0]} fetches a program each time; install it, and write the installed program"
+    reaching = 'it runs in a sandbox: what it has to reach is named by "read", "write" and "network"'
+    return reaching if server.command else "look at its address"
 
 
 @dataclass
 class _Running:
-    process: Process
+    process: Sandboxed
     tail: bytearray = field(default_factory=bytearray)
 
     @property
     def stdin(self) -> asyncio.StreamWriter:
-        assert self.process.stdin is not None  # noqa: S101  for the types
         return self.process.stdin
 
     @property
     def stdout(self) -> asyncio.StreamReader:
-        assert self.process.stdout is not None  # noqa: S101  for the types
         return self.process.stdout
 
     @property
@@ -96,19 +109,13 @@ class _Running:
 
     async def keep_tail(self) -> None:
         """It is read all the time, or the server would wait for us."""
-        assert self.process.stderr is not None  # noqa: S101  for the types
         while more := await self.process.stderr.read(65_536):
             self.tail += more
             del self.tail[:-TAIL]
 
 
-async def _end(process: Process) -> None:
-    """Hang up, wait a little, then kill it with all it has started."""
-    if process.stdin is not None:
+async def _farewell(process: Sandboxed) -> None:
+    """Hang up and let it put its things in order."""
+    with contextlib.suppress(OSError, RuntimeError, TimeoutError):
         process.stdin.close()
-    try:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), GRACE)
-    finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        await asyncio.wait_for(process.wait(), GRACE)

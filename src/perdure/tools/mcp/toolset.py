@@ -16,6 +16,7 @@ from perdure.tools.context import Context
 from perdure.tools.declaring import Declaration
 from perdure.tools.failure import ToolFailure
 from perdure.tools.given import Given
+from perdure.tools.hands import Hands, Tier
 from perdure.tools.mcp.answers import value_of
 from perdure.tools.mcp.definition import Definition, Offer, difference
 from perdure.tools.mcp.errors import CHANGED, UNAPPROVED, NotInstalled, UnknownServer
@@ -35,10 +36,13 @@ LINES: Final = 40
 class Toolset:
     """The servers of a file and what is known of their tools. Nothing is started before it is needed."""
 
-    def __init__(self, servers: Mapping[str, Server], pins: Pins, values: Values | None = None) -> None:
+    def __init__(
+        self, servers: Mapping[str, Server], pins: Pins, values: Values | None = None, tier: Tier = "bwrap"
+    ) -> None:
         self.servers: Final = servers
         self.pins: Final = pins
         self._values: Final = values or Values()
+        self._hands: Final = Hands(Path("/"), pins.path.parent.absolute(), tier)
         self._connections: dict[str, Any] = {}
 
     def tools(self) -> tuple[AnyTool, ...]:
@@ -71,7 +75,7 @@ class Toolset:
     def _connection(self, server: str) -> Any:
         if server not in self._connections:
             seen = partial(self.pins.see, server)
-            self._connections[server] = connections().Connection(self.servers[server], self._values, seen)
+            self._connections[server] = connections().Connection(self.servers[server], self._values, self._hands, seen)
         return self._connections[server]
 
     # ------------------------------------------------------------ one tool
