@@ -28,6 +28,9 @@ from perdure.tools.mcp.wire import over_pipes
 CONNECTING: Final = 30.0
 """Seconds for a server to start, to agree on a protocol and to list its tools."""
 CLOSING: Final = 5.0
+"""Seconds to end a connection in order."""
+GIVING_UP: Final = 1.0
+"""Seconds to wait for a connection that is to be ended before it has begun."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds to stay away from a server that fails; they double each time."""
 SETTLED: Final = 10.0
@@ -48,7 +51,9 @@ class Connection:
         """Told of every listing before anybody can rely on it."""
         self._turn: Final = asyncio.Lock()
         self._owner: asyncio.Task[None] | None = None
-        self._session: Session | None = None
+        self._ready: Ready | None = None
+        self._stale: Callable[[], None] = lambda: None
+        """Called when the server says that its tools are others now."""
         self._leave = asyncio.Event()
         self._why = ""
         """Why the last connection ended, if nobody wanted it to."""
@@ -82,34 +87,34 @@ class Connection:
     # ------------------------------------------------------------ for those whose turn it is
 
     async def _connected(self) -> Session:
-        if self._session is not None and not self._leave.is_set():
-            return self._session
-        await self._ended()
+        """Who is cancelled while it waits leaves the others waiting, and the connection to come."""
+        if self._ready is None or self._leave.is_set():
+            await self._ended()
+            self._refuse_hurry()
+            self._begin()
+        assert self._ready is not None  # noqa: S101  for the types
+        return await asyncio.shield(self._ready)
+
+    def _refuse_hurry(self) -> None:
         left = self._not_before - time.monotonic()
         if left > 0:
             message = f'the MCP server "{self.server.name}" has just failed: {self._why}'
             raise ToolFailure("unavailable", message, retry_after=round(left, 3))
-        self._session = await self._begun()
-        return self._session
 
-    async def _begun(self) -> Session:
+    def _begin(self) -> None:
         self._leave, self._why = asyncio.Event(), ""
-        ready: Ready = asyncio.get_running_loop().create_future()
-        self._owner = asyncio.create_task(self._own(ready), name=f"mcp:{self.server.name}")
-        try:
-            return await asyncio.shield(ready)
-        except asyncio.CancelledError:
-            ready.cancel()
-            self._owner.cancel()
-            raise
+        self._ready = asyncio.get_running_loop().create_future()
+        self._ready.add_done_callback(lambda done: done.cancelled() or done.exception())  # also if nobody waits
+        self._owner = asyncio.create_task(self._own(self._ready), name=f"mcp:{self.server.name}")
 
     async def _ended(self) -> None:
-        self._session = None
         self._leave.set()
-        owner, self._owner = self._owner, None
-        if owner is not None and not (await asyncio.wait([owner], timeout=CLOSING))[0]:
-            owner.cancel()
-            await asyncio.wait([owner], timeout=CLOSING)
+        owner, ready, self._owner, self._ready = self._owner, self._ready, None, None
+        if owner is not None:
+            is_there = ready is not None and ready.done()
+            if not (await asyncio.wait([owner], timeout=CLOSING if is_there else GIVING_UP))[0]:
+                owner.cancel()
+                await asyncio.wait([owner], timeout=CLOSING)
 
     async def _list_again(self, session: Session) -> None:
         try:
@@ -132,11 +137,11 @@ class Connection:
                 self._client(streams) as client,
             ):
                 session = Session(self.server.name, client)
+                self._stale = session.grow_stale
                 self._seen(await session.listing())
                 limit.reschedule(None)
-                if not ready.done():
-                    ready.set_result(session)
-                    await self._leave.wait()
+                ready.set_result(session)
+                await self._leave.wait()
                 limit.reschedule(asyncio.get_running_loop().time() + CLOSING)
         except BaseException as error:  # noqa: BLE001  whatever it is: who waits is told, and the server is gone
             self._tell(_innermost(error), ready)
@@ -169,8 +174,8 @@ class Connection:
         return Client(_Handed(streams), cache=None, message_handler=self._heard, client_info=us)
 
     async def _heard(self, message: Any) -> None:
-        if isinstance(message, types.ToolListChangedNotification) and self._session is not None:
-            self._session.stale = True
+        if isinstance(message, types.ToolListChangedNotification):
+            self._stale()
 
     def _tell(self, error: BaseException, ready: Ready) -> None:
         self._why = self._why or _reason(error)

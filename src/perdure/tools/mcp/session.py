@@ -47,6 +47,10 @@ class Session:
         """Whether what is known of its tools can be relied on."""
         return not self.stale and time.monotonic() - self.listed < FRESH
 
+    def grow_stale(self) -> None:
+        """The tools are others now."""
+        self.stale = True
+
     async def listing(self) -> Offer:
         """Ask for the tools."""
         self.stale = False

@@ -53,8 +53,10 @@ async def spawned(server: Server, env: Mapping[str, str], hands: Hands) -> Async
         await _farewell(process)
     finally:
         await process.close()
-        await asyncio.wait([reading], timeout=GRACE)
+        rest = asyncio.create_task(_drained(process.stdout))
+        await asyncio.wait([reading, rest], timeout=GRACE)
         reading.cancel()
+        rest.cancel()
 
 
 def command_for(server: Server, env: Mapping[str, str], hands: Hands) -> Command:
@@ -112,6 +114,12 @@ class _Running:
         while more := await self.process.stderr.read(65_536):
             self.tail += more
             del self.tail[:-TAIL]
+
+
+async def _drained(stream: asyncio.StreamReader) -> None:
+    """What nobody wants to read any more; a pipe that still holds something is not let go of."""
+    while await stream.read(BUFFER):
+        pass
 
 
 async def _farewell(process: Sandboxed) -> None:
