@@ -13,11 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
+from perdure.core.calls import Call
+from perdure.core.policy import Layer, Terms
+from perdure.ports import Attempt
+from perdure.tools.guard import Guard
 from perdure.tools.hands import Hands
 from perdure.tools.mcp.errors import Unreachable
 from perdure.tools.mcp.servers import Server
 from perdure.tools.mcp.toolchain import INSIDE, Toolchain, toolchain_of
+from perdure.tools.net import Gate, Proxy
 from perdure.tools.sandbox import Bind, Command, Sandboxed, available, spawn
+from perdure.tools.sandbox.outlet import needed
 
 BUFFER: Final = 256 * 1024
 """Bytes that are read ahead of whoever reads."""
@@ -67,8 +73,21 @@ def command_for(server: Server, env: Mapping[str, str], hands: Hands) -> Command
     except FileNotFoundError as error:
         raise _not_there(server, str(error)) from error
     return Command(
-        tools.argv, binds=list(_binds(server, tools)), env={**env, "PATH": tools.path}, cwd=server.cwd, tier=hands.tier
+        tools.argv,
+        binds=list(_binds(server, tools)),
+        env={**env, "PATH": tools.path},
+        network=way_out(server),
+        cwd=server.cwd,
+        tier=hands.tier,
     )
+
+
+def way_out(server: Server) -> Proxy | None:
+    """The proxy that lets a server reach the hosts that the user's file names, and no others."""
+    if not server.network:
+        return None
+    named = Layer("mcp.json", network=Terms(allow=server.network))
+    return Proxy(Gate(Guard(Attempt("", server.name, 0, 0, "", Call("tool", server.name, {}), layers=(named,)))))
 
 
 def _binds(server: Server, tools: Toolchain) -> Iterator[Bind]:
@@ -76,6 +95,7 @@ def _binds(server: Server, tools: Toolchain) -> Iterator[Bind]:
     for path in (*read, *server.write):
         if not path.exists():
             raise _not_there(server, f"there is no {path}")
+    yield from needed() if server.network else ()
     yield from (Bind(path) for path in read if path not in server.write)
     yield from (Bind(path, writable=True) for path in server.write)
 
