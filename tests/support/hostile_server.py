@@ -46,42 +46,76 @@ def flood():
         notify("notifications/message", level="info", data="x")
 
 
+def fetch(url):
+    import urllib.request  # only where it is asked for: it takes a while
+
+    try:
+        with urllib.request.urlopen(url, timeout=5) as found:  # noqa: S310  an address of the test
+            return found.read().decode()
+    except OSError as error:
+        return f"refused: {error}"
+
+
 def linger(path):
     """Leave somebody behind who goes on writing."""
-    words = "import time\nwhile True:\n open(%r, 'a').write('x'); time.sleep(0.02)" % path
+    words = f"import time\nwhile True:\n open({path!r}, 'a').write('x'); time.sleep(0.02)"
     subprocess.Popen([sys.executable, "-c", words], start_new_session=True)
     return "left"
 
 
+DEEP = '{"a":' * 5000 + "1" + "}" * 5000
 TOOLS = {
-    "echo": lambda id, given, meta: text(id, given.get("text", "")),
-    "meta": lambda id, given, meta: answer(id, {"content": [], "structuredContent": meta}),
-    "fails": lambda id, given, meta: text(id, "it is \x1b[31mbroken\x1b[0m", isError=True),
-    "error": lambda id, given, meta: fail(id, given["code"], given.get("message", "no")),
-    "dies": lambda id, given, meta: os._exit(3),
-    "mute": lambda id, given, meta: None,
-    "slow": lambda id, given, meta: threading.Timer(given["seconds"], text, (id, "done")).start(),
-    "huge": lambda id, given, meta: text(id, "x" * given["bytes"]),
-    "blob": lambda id, given, meta: answer(id, {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]}),
-    "long_line": lambda id, given, meta: say("y" * 10_000_000),
-    "endless_line": lambda id, given, meta: [sys.stdout.write("z" * 65536) for _ in range(1_000_000)],
-    "floods": lambda id, given, meta: flood(),
-    "asks": lambda id, given, meta: [
+    "echo": lambda request, given, meta: text(request, given.get("text", "")),
+    "meta": lambda request, given, meta: answer(request, {"content": [], "structuredContent": meta}),
+    "fails": lambda request, given, meta: text(request, "it is \x1b[31mbroken\x1b[0m", isError=True),
+    "error": lambda request, given, meta: fail(request, given["code"], given.get("message", "no")),
+    "dies": lambda request, given, meta: os._exit(3),
+    "mute": lambda request, given, meta: None,
+    "slow": lambda request, given, meta: threading.Timer(given["seconds"], text, (request, "done")).start(),
+    "huge": lambda request, given, meta: text(request, "x" * given["bytes"]),
+    "blob": lambda request, given, meta: answer(
+        request, {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}]}
+    ),
+    "long_line": lambda request, given, meta: say("y" * 10_000_000),
+    "endless_line": lambda request, given, meta: [sys.stdout.write("z" * 65536) for _ in range(1_000_000)],
+    "floods": lambda request, given, meta: flood(),
+    "asks": lambda request, given, meta: [
         say({"jsonrpc": "2.0", "id": n, "method": "sampling/createMessage", "params": {}}) for n in range(50_000)
     ],
-    "wrong_id": lambda id, given, meta: [text(each, "no") for each in (id + 7, str(id) + "x", None, True, 1.5)],
-    "nonsense": lambda id, given, meta: [say(each) for each in ("{", "[]", "null", '"x"', "{}", "\x00")],
-    "much_nonsense": lambda id, given, meta: [say("hello") for _ in range(1_000)],
-    "deep": lambda id, given, meta: say('{"jsonrpc":"2.0","id":%d,"result":%s1%s}' % (id, '{"a":' * 5000, "}" * 5000)),
-    "raw": lambda id, given, meta: say(given["line"].replace("ID", str(id))),
-    "env": lambda id, given, meta: text(id, json.dumps(dict(os.environ))),
-    "read": lambda id, given, meta: text(id, tried(lambda: Path(given["path"]).read_text(encoding="utf-8"))),
-    "write": lambda id, given, meta: text(id, tried(lambda: Path(given["path"]).write_text("mine", encoding="utf-8"))),
-    "linger": lambda id, given, meta: text(id, linger(given["path"])),
-    "changes": lambda id, given, meta: [change(), notify("notifications/tools/list_changed"), text(id, "changed")],
-    "counts": lambda id, given, meta: [
-        *[(notify("notifications/progress", progressToken=meta.get("progressToken"), progress=n, total=4, message=f"\x1b[{n}"), time.sleep(0.15)) for n in range(1, 5)],
-        text(id, "counted"),
+    "wrong_id": lambda request, given, meta: [
+        text(each, "no") for each in (request + 7, str(request) + "x", None, True, 1.5)
+    ],
+    "nonsense": lambda request, given, meta: [say(each) for each in ("{", "[]", "null", '"x"', "{}", "\x00")],
+    "much_nonsense": lambda request, given, meta: [say("hello") for _ in range(1_000)],
+    "deep": lambda request, given, meta: say(f'{{"jsonrpc":"2.0","id":{request},"result":{DEEP}}}'),
+    "raw": lambda request, given, meta: [say(given["line"].replace("ID", str(request))), fail(request, -1, "the end")],
+    "env": lambda request, given, meta: text(request, json.dumps(dict(os.environ))),
+    "read": lambda request, given, meta: text(request, tried(lambda: Path(given["path"]).read_text(encoding="utf-8"))),
+    "write": lambda request, given, meta: text(
+        request, tried(lambda: Path(given["path"]).write_text("mine", encoding="utf-8"))
+    ),
+    "fetch": lambda request, given, meta: text(request, fetch(given["url"])),
+    "linger": lambda request, given, meta: text(request, linger(given["path"])),
+    "changes": lambda request, given, meta: [
+        change(),
+        notify("notifications/tools/list_changed"),
+        text(request, "changed"),
+    ],
+    "counts": lambda request, given, meta: [
+        *[
+            (
+                notify(
+                    "notifications/progress",
+                    progressToken=meta.get("progressToken"),
+                    progress=n,
+                    total=4,
+                    message=f"\x1b[{n}",
+                ),
+                time.sleep(0.15),
+            )
+            for n in range(1, 5)
+        ],
+        text(request, "counted"),
     ],
 }
 extra = []
@@ -104,19 +138,22 @@ def serve(message):
     params = message.get("params") or {}
     if method == "initialize":
         info = {"name": "hostile", "version": "1"}
-        answer(request, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": info})
+        answer(
+            request,
+            {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": info},
+        )
     elif method == "tools/list":
         answer(request, {"tools": listed()})
     elif method == "tools/call":
         TOOLS[params["name"]](request, params.get("arguments") or {}, params.get("_meta") or {})
     elif method == "notifications/cancelled" and len(sys.argv) > 2:
-        with open(sys.argv[2], "a", encoding="utf-8") as file:
-            file.write(json.dumps(params))
+        Path(sys.argv[2]).write_text(json.dumps(params), encoding="utf-8")
     elif request is not None and method:
         fail(request, -32601, "Method not found")
 
 
 if __name__ == "__main__":
-    print("hello from the server", file=sys.stderr, flush=True)
+    sys.stderr.write("hello from the server\n")
+    sys.stderr.flush()
     for line in sys.stdin:
         serve(json.loads(line))

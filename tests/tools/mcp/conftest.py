@@ -1,5 +1,7 @@
 import asyncio
+import gc
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -22,6 +24,12 @@ def anyio_backend():
     return "asyncio"
 
 
+@pytest.fixture
+def volume():
+    """How often a campaign tries: the first number in CI, the second one in a soak."""
+    return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
+
+
 class Place:
     """A server in a directory of its own, with pins beside it."""
 
@@ -33,7 +41,9 @@ class Place:
         self.heard = []
 
     def offers(self, *tools):
-        whole = [{"inputSchema": ANYTHING, **each} if isinstance(each, dict) and "name" in each else each for each in tools]
+        whole = [
+            {"inputSchema": ANYTHING, **each} if isinstance(each, dict) and "name" in each else each for each in tools
+        ]
         self.listing.write_text(json.dumps(whole))
 
     def open(self, *, secrets=None, words=(), **more):
@@ -69,7 +79,6 @@ async def place(tmp_path):
 
 @pytest.fixture(autouse=True)
 def nothing_left_open():
+    """What a connection has left unclosed is a warning, and warnings are errors."""
     yield
-    import gc
-
     gc.collect()

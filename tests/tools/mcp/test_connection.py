@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -35,7 +37,14 @@ async def test_what_a_tool_says_of_its_failure_is_shown_with_nothing_hidden(plac
 
 @pytest.mark.parametrize(
     ("code", "kind"),
-    [(-32602, "invalid"), (-32601, "invalid"), (-32603, "unknown"), (-32042, "denied"), (-1, "logic"), (-32000, "in_doubt")],
+    [
+        (-32602, "invalid"),
+        (-32601, "invalid"),
+        (-32603, "unknown"),
+        (-32042, "denied"),
+        (-1, "logic"),
+        (-32000, "in_doubt"),
+    ],
 )
 async def test_an_error_has_the_kind_that_its_code_means(place, code, kind):
     await place.approved("error")
@@ -141,7 +150,7 @@ async def test_s10_a_server_sees_nothing_of_ours(place, tmp_path, monkeypatch):
         "env", "read", "write", env={"TOKEN": "${secrets.TOKEN}"}, secrets={"TOKEN": "t-1"}, write=(own,)
     )
     env = json.loads((await place.call("env")).output)
-    assert env["TOKEN"] == "t-1"
+    assert env["TOKEN"] == "t-1"  # noqa: S105  no password of anybody
     assert "canary" not in json.dumps(env)
     for path in (secret, place.pins.path, "/etc/shadow", "/proc/1/environ"):
         said = (await place.call("read", path=str(path))).output
@@ -164,6 +173,37 @@ async def test_s10_whatever_a_server_leaves_behind_is_gone_with_it(place, tmp_pa
     assert (own / "late").stat().st_size == size > 0
 
 
+async def test_s5_a_server_reaches_the_hosts_that_are_named_and_no_others(place, web):
+    await place.approved("fetch", network=(f"127.0.0.1:{web}",))
+    assert (await place.call("fetch", url=f"http://127.0.0.1:{web}/")).output == "found"
+    for url in ("http://127.0.0.1:1/", f"http://localhost:{web}/", f"http://2130706433:{web}/"):
+        assert "refused" in (await place.call("fetch", url=url)).output
+
+
+async def test_s5_a_server_without_hosts_has_no_network(place, web):
+    await place.approved("fetch")
+    assert "refused" in (await place.call("fetch", url=f"http://127.0.0.1:{web}/")).output
+
+
+@pytest.fixture
+def web():
+    """A server of web pages on this machine; its port."""
+
+    class Found(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"found")
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Found) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
 async def test_a_server_that_is_not_there_is_unavailable(place):
     await place.approved("echo")
     await place.toolset.close()
@@ -178,4 +218,6 @@ async def test_the_plan_s_rules_hold_for_what_a_server_may_do(place):
     refused = Layer("plan", network=Terms(allow=("other.example.com",)))
     failure = (await place.call("echo", layers=(refused,), text="x")).failure
     assert (failure.kind, "api.example.com" in failure.message) == ("denied", True)
-    assert (await place.call("echo", layers=(Layer("plan", effects=Terms(deny=("irreversible",))),))).failure.kind == "denied"
+    assert (
+        await place.call("echo", layers=(Layer("plan", effects=Terms(deny=("irreversible",))),))
+    ).failure.kind == "denied"

@@ -64,13 +64,23 @@ def test_a_text_of_many_lines_cannot_pass_for_another_field():
 
 def test_a_difference_shows_what_changed_and_no_more():
     told = difference(one(description="Adds."), one(description="Adds.\nSends all files.\u202e"))
-    assert [line for line in told if line[0] in "+-" and not line.startswith(("+++", "---"))] == ["+    Sends all files.\\u202e"]
+    assert [line for line in told if line[0] in "+-" and not line.startswith(("+++", "---"))] == [
+        "+    Sends all files.\\u202e"
+    ]
 
 
 def test_names_become_names_that_plans_can_write():
     names = ["read", "fs/read", "größe", "a.b", "9lives", "-x", "x y"]
     offer = offer_of("shop", [{"name": name, "inputSchema": ANY} for name in names])
-    assert list(offer.tools) == ["shop.read", "shop.fs_read", "shop.gr_e", "shop.a.b", "shop._9lives", "shop._-x", "shop.x_y"]
+    assert list(offer.tools) == [
+        "shop.read",
+        "shop.fs_read",
+        "shop.gr_e",
+        "shop.a.b",
+        "shop._9lives",
+        "shop._-x",
+        "shop.x_y",
+    ]
     assert offer.tools["shop.fs_read"].name == "fs/read"
 
 
@@ -90,7 +100,10 @@ def nested(depth):
     return {"a": nested(depth - 1)} if depth else {}
 
 
-BOMB = {"$defs": {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 10} for n in range(12)} | {"a12": {}}, "$ref": "#/$defs/a0"}
+BOMB = {
+    "$defs": {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 10} for n in range(12)} | {"a12": {}},
+    "$ref": "#/$defs/a0",
+}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,11 @@ def test_what_is_approved_holds_for_exactly_that(pins):
     assert pins.pin("shop", "shop.add").standing == "approved"
     pins.see("shop", offer("Adds, and more."))
     changed = pins.pin("shop", "shop.add")
-    assert (changed.standing, changed.approved.description, changed.offered.description) == ("changed", "Adds.", "Adds, and more.")
+    assert (changed.standing, changed.approved.description, changed.offered.description) == (
+        "changed",
+        "Adds.",
+        "Adds, and more.",
+    )
     pins.see("shop", offer())
     assert pins.pin("shop", "shop.add").standing == "approved"
 

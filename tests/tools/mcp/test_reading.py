@@ -96,7 +96,9 @@ def test_the_place_is_where_it_stands_in_the_file():
 
 
 def test_headers_may_be_sent_in_the_clear_on_this_machine():
-    assert servers_in('{"mcpServers": {"a": {"url": "http://localhost:8080/mcp", "headers": {"X": "y"}}}}')["a"].hosts == ("localhost:8080",)
+    assert servers_in('{"mcpServers": {"a": {"url": "http://localhost:8080/mcp", "headers": {"X": "y"}}}}')[
+        "a"
+    ].hosts == ("localhost:8080",)
 
 
 def test_names_that_become_the_same_are_refused():

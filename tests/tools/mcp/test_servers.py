@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -44,24 +45,27 @@ def python(name, *args, **more):
 
 
 @pytest.fixture
-def using(tmp_path):
+async def using(tmp_path):
     """A function that has a plan of one step carried out with an approved server."""
+    async with AsyncExitStack() as closing:
+        engines = {}
 
-    async def used(server, tool, **arguments):
-        toolset = Toolset({server.name: server}, Pins(tmp_path / "state" / "pins.json"), Values({}, {}))
-        try:
+        async def engine_with(server):
+            toolset = Toolset({server.name: server}, Pins(tmp_path / "state" / "pins.json"), Values({}, {}))
+            closing.push_async_callback(toolset.close)
             offer = await toolset.look(server.name)
             assert offer.refused == []
             toolset.pins.approve(server.name, offer.tools)
-            plan = Plan.model_validate(
-                {"steps": [{"id": "a", "tool": f"{server.name}.{tool}", "with": arguments}], "output": "${steps.a.output}"}
-            )
-            async with Engine.open(tools=toolset.tools()) as engine:
-                return await (await engine.start(plan)).result()
-        finally:
-            await toolset.close()
+            return await closing.enter_async_context(Engine.open(tools=toolset.tools()))
 
-    return used
+        async def used(server, tool, **arguments):
+            if id(server) not in engines:
+                engines[id(server)] = await engine_with(server)
+            step = {"id": "a", "tool": f"{server.name}.{tool}", "with": arguments}
+            plan = Plan.model_validate({"steps": [step], "output": "${steps.a.output}"})
+            return await (await engines[id(server)].start(plan)).result()
+
+        yield used
 
 
 async def test_everything_answers_with_text_structure_and_pictures(using):
@@ -103,18 +107,26 @@ async def test_memory_remembers_in_a_file_of_its_own(using, tmp_path):
 
 
 async def test_time_speaks_the_newest_protocol(using):
-    assert (await using(python("time"), "get_current_time", timezone="Etc/UTC")).output["timezone"] == "Etc/UTC"
+    server = python("time")
+    assert (await using(server, "get_current_time", timezone="Etc/UTC")).output["timezone"] == "Etc/UTC"
 
 
-async def test_git_sees_the_repository_that_is_named(using, tmp_path):
-    repository = tmp_path / "repository"
+@pytest.fixture
+def repository(tmp_path):
     git = [shutil.which("git"), "-c", "user.name=a", "-c", "user.email=a@b"]
-    subprocess.run([*git, "init", "-q", repository], check=True)
-    subprocess.run([*git, "-C", repository, "commit", "-q", "--allow-empty", "-m", "The first"], check=True)
+    subprocess.run([*git, "init", "-q", tmp_path / "repository"], check=True)
+    subprocess.run(
+        [*git, "-C", tmp_path / "repository", "commit", "-q", "--allow-empty", "-m", "The first"], check=True
+    )
+    return tmp_path / "repository"
+
+
+async def test_git_sees_the_repository_that_is_named(using, repository):
     safe = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
     server = python("git", read=(repository,), env=safe)
     assert "The first" in (await using(server, "git_log", repo_path=str(repository))).output
-    result = await using(python("git"), "git_log", repo_path=str(repository))
+    blind = python("git")
+    result = await using(blind, "git_log", repo_path=str(repository))
     assert result.status == "failed"
 
 

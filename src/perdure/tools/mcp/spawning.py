@@ -31,6 +31,8 @@ GRACE: Final = 1.0
 """Seconds to end by itself once nobody talks to it any more."""
 TAIL: Final = 1_000
 """Bytes of what it printed last that a failure shows."""
+_PROXIED: Final = {"NO_PROXY": "", "no_proxy": ""}
+"""Also what is on this machine is reached through the proxy: inside there is nobody to talk to."""
 FETCHERS: Final = ("npx", "bunx", "pnpx", "uvx", "pipx")
 
 
@@ -75,7 +77,7 @@ def command_for(server: Server, env: Mapping[str, str], hands: Hands) -> Command
     return Command(
         tools.argv,
         binds=list(_binds(server, tools)),
-        env={**env, "PATH": tools.path},
+        env={**_PROXIED, **env, "PATH": tools.path},
         network=way_out(server),
         cwd=server.cwd,
         tier=hands.tier,

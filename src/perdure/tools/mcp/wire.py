@@ -94,9 +94,8 @@ async def _hear(process: Spawned, incoming: Incoming, lost: Callable[[str], None
         why = str(refusal)
     except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
         why = "the connection broke"
-    finally:
-        lost(why)
-        incoming.close()
+    lost(why)  # not when we are the ones who leave
+    incoming.close()
 
 
 def _message(line: bytes) -> Any:
