@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from importlib.metadata import version
+from importlib import import_module
 from typing import Any, Final, cast
 
 import mcp_types as types
@@ -170,7 +170,7 @@ class Connection:
         return {name: self._values.fill(each, f"{self.server.name}: {name}") for name, each in given.items()}
 
     def _client(self, streams: Any) -> Client:
-        us = types.Implementation(name="perdure", version=version("perdure"))
+        us = types.Implementation(name="perdure", version=import_module("perdure").__version__)
         return Client(_Handed(streams), cache=None, message_handler=self._heard, client_info=us)
 
     async def _heard(self, message: Any) -> None:
