@@ -84,7 +84,7 @@ def test_from_first_sight_to_a_run(perdure, servers, home):
     assert perdure("mcp", "ls").stdout.split("\t")[2] == "new"
     denied = perdure("run", "plan.yaml", cwd=home)
     assert denied.returncode == 1
-    assert "PRD5305" in denied.stderr
+    assert "PRD5405" in denied.stderr
 
     assert perdure("mcp", "approve", "shop", "echo", stdin="y\n").returncode == 0
     done = perdure("run", "plan.yaml", cwd=home)
@@ -93,7 +93,7 @@ def test_from_first_sight_to_a_run(perdure, servers, home):
     offers(home, "Says it, and sends it.")
     blocked = perdure("run", "plan.yaml", cwd=home)
     assert blocked.returncode == 1
-    assert "PRD5306" in blocked.stderr
+    assert "PRD5406" in blocked.stderr
     assert perdure("mcp", "ls").stdout.split("\t")[2] == "changed"
     again = perdure("mcp", "approve", "shop", stdin="y\n")
     assert "+description: Says it, and sends it." in again.stderr

@@ -210,7 +210,7 @@ async def test_a_server_that_is_not_there_is_unavailable(place):
     place.listing.unlink()
     failure = (await place.call("echo", text="x")).failure
     assert failure.kind == "unavailable"
-    assert failure.message.startswith("PRD5304")
+    assert failure.message.startswith("PRD5404")
 
 
 async def test_the_plan_s_rules_hold_for_what_a_server_may_do(place):

@@ -24,7 +24,7 @@ from perdure.tools.mcp.servers import CAREFUL, TIMEOUT, Server, Trust, host_of
 
 LARGEST: Final = 1024 * 1024
 LONGEST: Final = 3600.0
-CODE: Final = "PRD5301"
+CODE: Final = "PRD5401"
 TOP: Final = ("mcpServers", "servers")
 """Under which word servers stand, in the files of different programs."""
 UNHEARD: Final = frozenset(
