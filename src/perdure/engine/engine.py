@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from perdure.control import serve, socket_of
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
-from perdure.core.layers import layer_of
 from perdure.core.outline import Outline
+from perdure.core.policy import Layer
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
-from perdure.engine.reaching import hands_for
+from perdure.engine.reaching import hands_for, layers_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
@@ -76,7 +76,7 @@ class Engine:
         strategies: Mapping[str, Any] | None = None,
         secrets: Mapping[str, str] | None = None,
         workspace: Path | str | None = None,
-        policy: Policy | None = None,
+        policy: Policy | tuple[Layer, ...] | None = None,
         tier: Tier = "bwrap",
         limits: Limits | None = None,
         clock: Clock | None = None,
@@ -89,7 +89,8 @@ class Engine:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
         `workspace` is the directory that files, commands and git work on, and `policy` what may be done there and
-        elsewhere: a plan can only take away from it. `tier` is what commands are kept in.
+        elsewhere: a plan can only take away from it. Without one, no host is reached. `tier` is what commands are
+        kept in.
 
         `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
         were under way. `idle` takes messages but begins nothing. `secrets` are what `${secrets.NAME}` stands for; those
@@ -99,7 +100,7 @@ class Engine:
         known = by_name([*BUILTIN, *tools])
         named = dict(plans or {})
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
-        layers = () if policy is None else (layer_of(policy, "user"),)
+        layers = layers_of(policy)
         knowledge = knowledge_of(known.values(), named, strategies or {}, held, layers)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, tier, closing)
