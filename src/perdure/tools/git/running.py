@@ -1,0 +1,151 @@
+"""Starting git: the one place where its process begins and ends.
+
+It gets an environment of ours alone, a bound on time and output, and a process group that is ended as a whole: first
+asked, so that git removes its lock files, then killed.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import stat
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from perdure.tools.failure import ToolFailure
+from perdure.tools.git.hardening import ENVIRONMENT, OPTIONS
+from perdure.tools.git.refusing import ABSENT, refusal
+
+PLACES: Final = ("/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git")
+"""Where git may be. The search path is not asked: a workspace may have put itself there."""
+SECONDS: Final = 120.0
+GRACE: Final = 2.0
+"""Seconds to end after being asked."""
+MOST: Final = 64 * 1024 * 1024
+"""Bytes of output."""
+SAID: Final = 10_000
+"""Bytes of complaint that are kept."""
+CHUNK: Final = 65_536
+
+
+@dataclass(frozen=True)
+class Job:
+    """One start of git."""
+
+    arguments: Sequence[str]
+    place: Path
+    """The directory to work in."""
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Beside those that every git process has."""
+    given: bytes | Path = b""
+    """What it reads: bytes, or a file."""
+    seconds: float = SECONDS
+    most: int = MOST
+    cut: bool = False
+    """Whether output beyond `most` is left out; else it is a failure."""
+    changes: Sequence[Path] = ()
+    """Directories that it may write to."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What came of it."""
+
+    code: int
+    out: bytes
+    err: str
+    was_cut: bool = False
+
+
+@lru_cache(maxsize=1)
+def program() -> str:
+    """The git of this machine."""
+    for each in PLACES:
+        with contextlib.suppress(OSError):
+            found = os.stat(each)  # noqa: PTH116  what a link leads to is what is started
+            if stat.S_ISREG(found.st_mode) and found.st_uid == 0 and not found.st_mode & 0o022:
+                return each
+    raise refusal(ABSENT, "unavailable", f"there is no git in {', '.join(PLACES)}: install it")
+
+
+async def run(job: Job) -> Said:
+    """Start git and wait for its end. Whoever cancels this ends it."""
+    process = await _started(job)
+    try:
+        async with asyncio.timeout(job.seconds):
+            return await _heard(process, job)
+    except TimeoutError:
+        raise ToolFailure("timeout", f"git {_verb(job)} took longer than {job.seconds:g} seconds") from None
+    finally:
+        if process.returncode is None:
+            await asyncio.shield(_ended(process))
+
+
+async def _started(job: Job) -> Process:
+    given = open(job.given, "rb") if isinstance(job.given, Path) else None  # noqa: ASYNC230, PTH123, SIM115  handed on
+    try:
+        return await asyncio.create_subprocess_exec(
+            program(), *OPTIONS, *job.arguments,
+            cwd=job.place, env={**ENVIRONMENT, **job.variables}, start_new_session=True,
+            stdin=given or (PIPE if job.given else DEVNULL), stdout=PIPE, stderr=PIPE,
+        )  # fmt: skip
+    except OSError as error:
+        raise ToolFailure("unavailable", f"git could not be started: {error}") from None
+    finally:
+        if given:
+            given.close()
+
+
+async def _heard(process: Process, job: Job) -> Said:
+    assert process.stdout is not None  # noqa: S101  for the types
+    assert process.stderr is not None  # noqa: S101  for the types
+    (out, over), (err, _), _ = await asyncio.gather(
+        _read(process.stdout, job.most), _read(process.stderr, SAID, drain=True), _feed(process, job)
+    )
+    if over and not job.cut:
+        raise ToolFailure("invalid", f"git {_verb(job)} said more than {job.most:,} bytes: ask for less")
+    if over:
+        await _ended(process)
+    code = await process.wait()
+    return Said(0 if over else code, out, err.decode("utf-8", "replace").strip(), was_cut=over)
+
+
+async def _read(stream: asyncio.StreamReader, most: int, *, drain: bool = False) -> tuple[bytes, bool]:
+    """What is said, up to a bound, and whether there was more. A full pipe would hold git up, so it may be drained."""
+    kept = bytearray()
+    while more := await stream.read(CHUNK):
+        kept += more
+        if len(kept) > most and not drain:
+            return bytes(kept[:most]), True
+        del kept[most:]
+    return bytes(kept), False
+
+
+async def _feed(process: Process, job: Job) -> None:
+    if process.stdin is None or isinstance(job.given, Path):
+        return
+    with contextlib.suppress(ConnectionError):  # it may have ended without reading; its code says why
+        process.stdin.write(job.given)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _ended(process: Process) -> None:
+    _signal(process, signal.SIGTERM)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), GRACE)
+    _signal(process, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal(process: Process, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def _verb(job: Job) -> str:
+    return next((word for word in job.arguments if not word.startswith("-")), "")
