@@ -4,6 +4,7 @@ A lock is taken away only if it surely is ours: it holds the very id that we wer
 were at work on this ref before, and no git process is at work on this repository.
 """
 
+import asyncio
 import contextlib
 import time
 from collections.abc import Iterable
@@ -41,6 +42,14 @@ def _is_stale(path: Path, new: str, *, again: bool) -> bool:
     if new and held == f"{new}\n".encode():
         return True
     return again and age > OLD and f"{new}\n".encode().startswith(held)
+
+
+async def settled(layout: Layout) -> None:
+    """Wait a little while git is at work here: whoever comes after a killed engine may meet what it had started."""
+    for _ in range(20):
+        if not is_at_work(layout):
+            return
+        await asyncio.sleep(0.1)
 
 
 def is_at_work(layout: Layout) -> bool:

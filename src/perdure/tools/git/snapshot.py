@@ -68,12 +68,12 @@ async def _touched(draft: Repository, desk: Desk, paths: Sequence[str]) -> list[
         await asyncio.to_thread(shutil.copyfile, index, desk.index)
     words = ("diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all", "--", *paths)
     said = (await draft.ask(*words)).out.split(b"\0")[:-1]
-    states = dict(zip(said[1::2], said[::2], strict=True))
-    if unmerged := [name for name, state in states.items() if state == b"U"]:
+    states = list(zip(said[1::2], said[::2], strict=True))  # one that is unmerged may be named twice
+    if unmerged := [name for name, state in states if state == b"U"]:
         raise ToolFailure("unmet", f"{readable(unmerged[0])} is in the middle of a merge; settle that first")
     others = ("ls-files", "-z", "--others", "--exclude-standard", "--", *paths)
     found = (await draft.ask(*others)).out.split(b"\0")[:-1]
-    names = sorted({*states, *(each for each in found if not each.endswith(b"/"))})
+    names = sorted({*(name for name, _ in states), *(each for each in found if not each.endswith(b"/"))})
     if len(names) > MOST:
         raise ToolFailure("invalid", f"{len(names):,} files are not in the index; name at most {MOST:,} by `paths`")
     return names

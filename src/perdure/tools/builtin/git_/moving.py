@@ -13,6 +13,7 @@ from perdure.tools.git.committing import Wanted, Words, commit_intent, follow, s
 from perdure.tools.git.desk import Desk, Intent, Update
 from perdure.tools.git.labelling import label_intent, removal_intent
 from perdure.tools.git.landing import land, take_back
+from perdure.tools.git.locks import settled
 from perdure.tools.git.merging import merge_intent
 from perdure.tools.git.names import branch_ref, tag_ref
 from perdure.tools.git.repository import Repository, opened
@@ -35,6 +36,8 @@ async def performed(
     context.guard.check(deeds, shown=intent.shown)
     if kept is None:
         desk.keep(intent)
+    else:
+        await settled(repository.layout)
     await land(repository, desk, intent, again=kept is not None)
     if after is not None:
         await after(intent)
