@@ -61,7 +61,11 @@ class Shop:
         self.root = history(root / "shop")
         self.state = root / "state"
         self.state.mkdir(mode=0o700, exist_ok=True)
-        self.performer = ToolPerformer(HANDS, hands=Hands(self.root, self.state))
+        self.performer = self.performer_for(self.root, self.state)
+
+    @staticmethod
+    def performer_for(root, state):
+        return ToolPerformer(HANDS, hands=Hands(root, state))
 
     def attempt(self, name, key=None, **more):
         arguments = more.pop("arguments", {})

@@ -10,7 +10,7 @@ import os
 import signal
 import stat
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -104,25 +104,27 @@ async def _heard(process: Process, job: Job) -> Said:
     assert process.stdout is not None  # noqa: S101  for the types
     assert process.stderr is not None  # noqa: S101  for the types
     (out, over), (err, _), _ = await asyncio.gather(
-        _read(process.stdout, job.most), _read(process.stderr, SAID, drain=True), _feed(process, job)
+        _read(process.stdout, job.most, lambda: _signal(process, signal.SIGTERM)),
+        _read(process.stderr, SAID),
+        _feed(process, job),
     )
+    code = await process.wait()
     if over and not job.cut:
         raise ToolFailure("invalid", f"git {_verb(job)} said more than {job.most:,} bytes: ask for less")
-    if over:
-        await _ended(process)
-    code = await process.wait()
     return Said(0 if over else code, out, err.decode("utf-8", "replace").strip(), was_cut=over)
 
 
-async def _read(stream: asyncio.StreamReader, most: int, *, drain: bool = False) -> tuple[bytes, bool]:
-    """What is said, up to a bound, and whether there was more. A full pipe would hold git up, so it may be drained."""
-    kept = bytearray()
+async def _read(stream: asyncio.StreamReader, most: int, stop: Callable[[], None] | None = None) -> tuple[bytes, bool]:
+    """What is said, up to a bound, and whether there was more. The rest is read too: a full pipe would hold git up."""
+    kept, over = bytearray(), False
     while more := await stream.read(CHUNK):
         kept += more
-        if len(kept) > most and not drain:
-            return bytes(kept[:most]), True
+        if len(kept) > most and not over:
+            over = True
+            if stop is not None:
+                stop()
         del kept[most:]
-    return bytes(kept), False
+    return bytes(kept), over
 
 
 async def _feed(process: Process, job: Job) -> None:

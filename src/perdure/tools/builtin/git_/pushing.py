@@ -86,7 +86,7 @@ async def _update(repository: Repository, target: Remote, branch: str, ref: str,
 
 async def _intent(repository: Repository, desk: Desk, target: Remote, update: Update) -> Intent:
     desk.lay_out(repository.layout)
-    is_known = not update.old or await repository.find(update.old)
+    is_known = not update.old or await repository.find(f"{update.old}^{{commit}}")
     draft = repository.drafting(desk.variables)
     shown = await shown_between(draft, update.old, update.new) if is_known else ""
     output = {"remote": target.name, "ref": update.ref, "before": update.old or None, "after": update.new}
