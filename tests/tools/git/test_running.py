@@ -64,7 +64,7 @@ def test_cancelling_ends_it(instead, tmp_path):
 
     async def cancelled():
         task = asyncio.create_task(run(Job(("status",), Path("/"))))
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():  # noqa: ASYNC110  a process says so by a file
             await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
