@@ -57,15 +57,15 @@ def history(place):
 class Shop:
     """A workspace with a repository, the engine's state beside it, and a performer."""
 
-    def __init__(self, root):
+    def __init__(self, root, tier="none"):
         self.root = history(root / "shop")
         self.state = root / "state"
         self.state.mkdir(mode=0o700, exist_ok=True)
-        self.performer = self.performer_for(self.root, self.state)
+        self.performer = self.performer_for(self.root, self.state, tier)
 
     @staticmethod
-    def performer_for(root, state):
-        return ToolPerformer(HANDS, hands=Hands(root, state))
+    def performer_for(root, state, tier="none"):
+        return ToolPerformer(HANDS, hands=Hands(root, state, tier))
 
     def attempt(self, name, key=None, **more):
         arguments = more.pop("arguments", {})

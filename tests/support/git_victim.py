@@ -22,7 +22,7 @@ from perdure.tools.hands import Hands
 
 
 def performer_of(root):
-    return ToolPerformer(HANDS, hands=Hands(root / "shop", root / "state"))
+    return ToolPerformer(HANDS, hands=Hands(root / "shop", root / "state", "none"))
 
 
 async def perform(root, deed, /, **more):

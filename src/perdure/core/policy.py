@@ -23,8 +23,14 @@ _RANK: Final[dict[Verdict, int]] = {"allow": 0, "ask": 1, "deny": 2}
 _IMPLIED: Final[dict[DeedKind, str]] = {"read": "reads", "write": "writes", "connect": "network"}
 HOST: Final = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*|\[[0-9a-f:.]{2,45}\]")
 """A host as it may be judged: lower case, no trailing dot, an IPv6 address in brackets."""
-LONGEST: Final = 4096
+LONGEST_HOST: Final = 253
+_LIKE_A_NUMBER: Final = re.compile(r"\d+|0x[0-9a-f]*")
+"""A last label that some parsers read as a number, and with it the host as an address: 2130706433, 0x7f.1."""
+_BYTE: Final = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IPV4: Final = re.compile(rf"{_BYTE}(\.{_BYTE}){{3}}")
+_PORT: Final = re.compile(r"[1-9][0-9]{0,4}")
 LAST_PORT: Final = 65_535
+LONGEST: Final = 4096
 FEW: Final = 5
 """Patterns that a sentence names."""
 
@@ -168,6 +174,17 @@ def split_host(text: str) -> tuple[str, str]:
     return host.lower(), port
 
 
+def is_named(layers: Sequence[Layer], deed: Deed) -> bool:
+    """Whether the outermost layer allows a connection by the very name of its host.
+
+    A pattern that fits is not enough, and no layer further in can say it: what a name such as `localhost` or an address
+    leads to lies behind our own walls.
+    """
+    host, _ = split_host(deed.what)
+    patterns = (layers[0].network.allow or ()) if layers else ()
+    return any(split_host(pattern)[0] == host and _is_host(pattern, deed) for pattern in patterns)
+
+
 def _in_line(pattern: tuple[str, ...], words: tuple[str, ...], any_number: str) -> bool:
     """Whether words match a pattern, one for one but for those that stand for any number. Never backtracks."""
     reached = {0}
@@ -203,10 +220,42 @@ def _flaw_of(deed: Deed) -> str:
     if deed.kind in ("read", "write"):
         return _path_flaw(deed.what)
     if deed.kind == "connect":
-        host, port = split_host(deed.what)
-        fits = HOST.fullmatch(host) and port.isascii() and port.isdigit() and 0 < int(port) <= LAST_PORT
-        return "" if fits else f"{deed.what!r} is no host with a port"
+        host, port = split_host(deed.what) if deed.what.isascii() else ("", "")
+        return "" if is_host(host) and is_port(port) else f"{deed.what!r} is no host with a port"
     return "" if deed.what else "it has no name"
+
+
+def is_host(host: str) -> bool:
+    """Whether it is a host in the one way it can be written: a name, or an address in its canonical form.
+
+    What one program reads as a name and another as an address is neither.
+    """
+    if len(host) > LONGEST_HOST or not host.isascii() or not HOST.fullmatch(host):
+        return False
+    if host.startswith("["):
+        return _is_ipv6(host[1:-1])
+    return is_ipv4(host) or not _LIKE_A_NUMBER.fullmatch(host.rpartition(".")[2])
+
+
+def is_ipv4(host: str) -> bool:
+    """Whether it is four decimal numbers without needless zeros."""
+    return _IPV4.fullmatch(host) is not None
+
+
+def _is_ipv6(text: str) -> bool:
+    """One that only wraps an IPv4 address is written as that."""
+    from ipaddress import IPv6Address  # noqa: PLC0415  few rules name one
+
+    try:
+        address = IPv6Address(text)
+    except ValueError:
+        return False
+    return address.ipv4_mapped is None and str(address) == text
+
+
+def is_port(port: str) -> bool:
+    """Whether it is a port, without needless zeros."""
+    return _PORT.fullmatch(port) is not None and int(port) <= LAST_PORT
 
 
 def _path_flaw(path: str) -> str:

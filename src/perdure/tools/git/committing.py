@@ -143,6 +143,7 @@ async def follow(repository: Repository, commit: str) -> None:
         return
     for lock in ("HEAD.lock", "index.lock"):  # whoever held them worked for us, and is dead
         (repository.layout.own / lock).unlink(missing_ok=True)
-    await repository.ask("update-ref", "--no-deref", "-m", "perdure", "HEAD", commit)
-    await repository.ask("read-tree", commit)
-    await repository.ask("update-index", "-q", "--refresh", codes=(0, 1))
+    own = repository.changing()
+    await own.ask("update-ref", "--no-deref", "-m", "perdure", "HEAD", commit)
+    await own.ask("read-tree", commit)
+    await own.ask("update-index", "-q", "--refresh", codes=(0, 1))

@@ -13,6 +13,7 @@ from perdure.tools.git.hardening import OVERRIDDEN
 from perdure.tools.git.layout import Layout
 from perdure.tools.git.refusing import CONFIG, refusal
 from perdure.tools.git.running import Job, run
+from perdure.tools.hands import Tier
 
 HARMLESS: Final = (
     "core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase",
@@ -62,15 +63,15 @@ class Setting(NamedTuple):
         return key in _WITHOUT_EFFECT or any(fnmatchcase(key, pattern) for pattern in HARMLESS)
 
 
-async def settings_of(layout: Layout) -> list[Setting]:
+async def settings_of(layout: Layout, tier: Tier = "none") -> list[Setting]:
     """All settings that git would find in a repository."""
     files = [layout.common / "config", *{each / "config.worktree" for each in (layout.common, layout.own)}]
-    return [setting for file in sorted(files) if file.exists() for setting in await _read(file)]
+    return [setting for file in sorted(files) if file.exists() for setting in await _read(file, tier)]
 
 
-async def _read(file: Path) -> list[Setting]:
+async def _read(file: Path, tier: Tier) -> list[Setting]:
     words = ("config", "--file", str(file), "--no-includes", "--null", "--list")
-    said = await run(Job(words, Path("/"), most=LARGEST))
+    said = await run(Job(words, Path("/"), most=LARGEST, sees=(file,), tier=tier))
     if said.code:
         raise refusal(CONFIG, "denied", f"{file} cannot be understood: {said.err}", file=str(file))
     lines = said.out.decode("utf-8", "backslashreplace").split("\0")[:-1]

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
-from perdure.tools.git.keeping import keep, make_private, recall
+from perdure.tools.changes.durable import make_private
+from perdure.tools.git.keeping import keep, recall
 from perdure.tools.git.layout import Layout
 
 SHOWN: Final = 50_000

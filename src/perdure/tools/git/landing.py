@@ -78,8 +78,8 @@ async def _carry(repository: Repository, desk: Desk, updates: Sequence[Update]) 
     old = [f"^{each.old}" for each in updates if each.old]
     asked = "\n".join([*new, *old, ""]).encode()
     words = ("pack-objects", "-q", "--revs", str(desk.place / "carry"))
-    name = (await repository.drafting(desk.variables).ask(*words, given=asked)).out.decode().strip()
-    await repository.ask("unpack-objects", "-q", given=desk.place / f"carry-{name}.pack")
+    name = (await repository.drafting(desk.place, desk.variables).ask(*words, given=asked)).out.decode().strip()
+    await repository.changing().ask("unpack-objects", "-q", given=desk.place / f"carry-{name}.pack")
 
 
 async def swap(repository: Repository, updates: Sequence[Update], *, again: bool) -> None:
@@ -89,7 +89,7 @@ async def swap(repository: Repository, updates: Sequence[Update], *, again: bool
     text = "".join(map(_line, updates)).encode()
     words = ("update-ref", "--no-deref", "-m", "perdure", "--stdin")
     for wait in WAITS:
-        said = await repository.ask(*words, given=text, codes=range(-64, 256))
+        said = await repository.changing().ask(*words, given=text, codes=range(-64, 256))
         if said.code == 0 or not await _left(repository, updates, exact=True):
             return
         again = again or said.code < 0  # it was killed, and what it left is ours

@@ -6,6 +6,7 @@ word about why.
 
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -21,6 +22,7 @@ from perdure.tools.git.names import branch_ref
 from perdure.tools.git.refusing import ABSENT, REMOTE, refusal
 from perdure.tools.git.repository import Repository
 from perdure.tools.git.running import program
+from perdure.tools.hands import Tier
 
 HOOKS: Final = (
     "pre-receive", "update", "post-receive", "post-update", "reference-transaction", "proc-receive", "push-to-checkout",
@@ -49,7 +51,7 @@ async def remote_of(repository: Repository, name: str, context: Context) -> Remo
         hint = f"; there are: {', '.join(known)}" if known else ""
         raise refusal(ABSENT, "invalid", f'there is no remote "{name}"{hint}', remote=name)
     remote = Remote(name, _path(repository, name, url, context))
-    await _refuse_scripted(remote)
+    await _refuse_scripted(remote, repository.tier)
     return remote
 
 
@@ -67,10 +69,10 @@ def _path(repository: Repository, name: str, url: str, context: Context) -> Path
     return (repository.root / url).resolve()
 
 
-async def _refuse_scripted(remote: Remote) -> None:
+async def _refuse_scripted(remote: Remote, tier: Tier) -> None:
     """The other side has settings and hooks too. They are neither run nor gone around."""
     layout = bare_layout_of(remote.path)
-    settings = await settings_of(layout)
+    settings = await settings_of(layout, tier)
     strict = {key.lower() for key in OVERRIDDEN}  # on that side nothing is overridden
     odd = [*suspects_of(layout, settings), *(each for each in settings if each.key.lower() in strict)]
     hooks = [name for name in HOOKS if _is_program(layout.common / "hooks" / name)]
@@ -90,7 +92,7 @@ def _is_program(path: Path) -> bool:
 async def there(repository: Repository, remote: Remote, ref: str) -> str:
     """Where the ref is on the other side; empty if it is not there."""
     words = ("ls-remote", "--refs", f"--upload-pack={_service('upload-pack')}", str(remote.path), ref)
-    said = (await repository.ask(*words, variables=FILES_ONLY)).out.decode("utf-8", "replace")
+    said = (await repository.seeing(remote.path).ask(*words, variables=FILES_ONLY)).out.decode("utf-8", "replace")
     rows = dict(row.split("\t")[::-1] for row in said.splitlines())
     return rows.get(ref, "")
 
@@ -116,7 +118,8 @@ async def send(repository: Repository, remote: Remote, update: Update) -> None:
     words = ("push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--no-recurse-submodules")
     lease = f"--force-with-lease={update.ref}:{update.old}"
     to = (f"--receive-pack={_service('receive-pack')}", str(remote.path), f"{update.new}:{update.ref}")
-    said = await repository.ask(*words, lease, *to, variables=FILES_ONLY, codes=range(-64, 256))
+    sending = replace(repository, changes=(remote.path,))
+    said = await sending.ask(*words, lease, *to, variables=FILES_ONLY, codes=range(-64, 256))
     if said.code:
         raise ToolFailure("unmet", f"the push was refused: {said.err or said.out.decode('utf-8', 'replace')}")
 

@@ -15,6 +15,9 @@ from perdure.tools.git.layout import Layout, layout_of
 from perdure.tools.git.names import revision
 from perdure.tools.git.refusing import ABSENT, CONFIG, NAME, refusal
 from perdure.tools.git.running import MOST, SECONDS, Job, Said, run
+from perdure.tools.hands import Hands, Tier
+from perdure.tools.sandbox.errors import SandboxUnavailable
+from perdure.tools.sandbox.probes import available
 
 WORKTREES: Final = "worktrees"
 """Where the engine keeps working trees of its own, under its state."""
@@ -33,9 +36,23 @@ class Repository:
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     """What git is told beside, each time."""
 
-    def drafting(self, variables: Mapping[str, str]) -> "Repository":
-        """The same repository, with new objects written elsewhere."""
-        return replace(self, variables=variables)
+    changes: tuple[Path, ...] = ()
+    """What git may write to. A look at a repository writes nothing."""
+    sees: tuple[Path, ...] = ()
+    """What git may read beside the repository."""
+    tier: Tier = "none"
+
+    def drafting(self, place: Path, variables: Mapping[str, str]) -> "Repository":
+        """The same repository, with new objects written to another place."""
+        return replace(self, variables=variables, changes=(place,))
+
+    def changing(self, *beside: Path) -> "Repository":
+        """The same repository, and now it may be written."""
+        return replace(self, changes=(self.layout.common, self.layout.own, *beside))
+
+    def seeing(self, *beside: Path) -> "Repository":
+        """The same repository, and something beside it."""
+        return replace(self, sees=beside)
 
     @property
     def root(self) -> Path:
@@ -58,9 +75,9 @@ class Repository:
     ) -> Said:
         """Have git do something. A failure, unless it ends with one of these codes."""
         places = {"GIT_DIR": str(self.layout.own), "GIT_WORK_TREE": str(self.root)}
-        changes = (self.layout.common, self.layout.own, self.state)
+        sees = (*dict.fromkeys(self.layout), *self.sees)
         told = {**places, **self.variables, **(variables or {})}
-        said = await run(Job(arguments, self.root, told, given, SECONDS, most, cut, changes))
+        said = await run(Job(arguments, self.root, told, given, SECONDS, most, cut, sees, self.changes, self.tier))
         if said.code not in codes:
             raise ToolFailure("unknown", f"git {arguments[0]} ended with {said.code}: {said.err or 'no word'}")
         return said
@@ -95,10 +112,19 @@ async def opened(context: Context, worktree: str = "") -> Repository:
     hands = context.hands
     root = hands.workspace if not worktree else hands.state / WORKTREES / _plain(worktree)
     layout = layout_of(root)
-    settings = await settings_of(layout)
+    await _refuse_without(hands)
+    settings = await settings_of(layout, hands.tier)
     state = hands.state / "git"
     _have_agreed(context, suspects_of(layout, settings), state / "agreed")
-    return Repository(layout, state, {each.key: each.value for each in settings}, is_own=bool(worktree))
+    found = {each.key: each.value for each in settings}
+    return Repository(layout, state, found, is_own=bool(worktree), tier=hands.tier)
+
+
+async def _refuse_without(hands: Hands) -> None:
+    try:
+        await available(hands)
+    except SandboxUnavailable as error:
+        raise ToolFailure("unavailable", f"{error.code}: {error.message} ({error.help})") from None
 
 
 def _plain(worktree: str) -> str:

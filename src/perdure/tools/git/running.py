@@ -1,7 +1,8 @@
 """Starting git: the one place where its process begins and ends.
 
-It gets an environment of ours alone, a bound on time and output, and a process group that is ended as a whole: first
-asked, so that git removes its lock files, then killed.
+It gets an environment of ours alone, and a bound on time and output. It runs in the sandbox without a network, where it
+sees its repository, and writes only where the job says; where the user's settings have given the sandbox up, it is a
+process group that is ended as a whole: first asked, so that git removes its lock files, then killed.
 """
 
 import asyncio
@@ -19,6 +20,10 @@ from typing import Final
 from perdure.tools.failure import ToolFailure
 from perdure.tools.git.hardening import ENVIRONMENT, OPTIONS
 from perdure.tools.git.refusing import ABSENT, refusal
+from perdure.tools.hands import Tier
+from perdure.tools.sandbox import running as sandbox
+from perdure.tools.sandbox.command import Bind, Command, Limits
+from perdure.tools.sandbox.errors import SandboxFailed
 
 PLACES: Final = ("/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git")
 """Where git may be. The search path is not asked: a workspace may have put itself there."""
@@ -30,6 +35,8 @@ MOST: Final = 64 * 1024 * 1024
 SAID: Final = 10_000
 """Bytes of complaint that are kept."""
 CHUNK: Final = 65_536
+SIGNALLED: Final = 128
+"""Codes above it tell of a signal, as shells have it."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +54,11 @@ class Job:
     most: int = MOST
     cut: bool = False
     """Whether output beyond `most` is left out; else it is a failure."""
+    sees: Sequence[Path] = ()
+    """Directories that it may read, in the sandbox."""
     changes: Sequence[Path] = ()
-    """Directories that it may write to."""
+    """Directories that it may write to, in the sandbox."""
+    tier: Tier = "none"
 
 
 @dataclass(frozen=True)
@@ -74,12 +84,37 @@ def program() -> str:
 
 async def run(job: Job) -> Said:
     """Start git and wait for its end. Whoever cancels this ends it."""
+    said = await (_plainly(job) if job.tier == "none" else _sandboxed(job))
+    if said.was_cut and not job.cut:
+        raise ToolFailure("invalid", f"git {_verb(job)} said more than {job.most:,} bytes: ask for less")
+    return said
+
+
+async def _sandboxed(job: Job) -> Said:
+    given = await asyncio.to_thread(job.given.read_bytes) if isinstance(job.given, Path) else job.given
+    binds = [*(Bind(each) for each in job.sees), *(Bind(each, writable=True) for each in job.changes)]
+    command = Command(
+        [program(), *OPTIONS, *job.arguments], binds=binds, cwd=job.place, env={**ENVIRONMENT, **job.variables},
+        stdin=given, seconds=job.seconds, limits=Limits(output=2 * (job.most + 1)), tier=job.tier,
+    )  # fmt: skip
+    try:
+        ran = await sandbox.run(command)
+    except SandboxFailed as error:
+        raise ToolFailure("unavailable", f"{error.code}: {error.message} ({error.help})") from None
+    if ran.stopped:
+        raise _late(job)
+    code = SIGNALLED - ran.code if ran.code > SIGNALLED else ran.code
+    err = ran.stderr[:SAID].decode("utf-8", "replace").strip()
+    return Said(code, ran.stdout[: job.most], err, was_cut=len(ran.stdout) > job.most)
+
+
+async def _plainly(job: Job) -> Said:
     process = await _started(job)
     try:
         async with asyncio.timeout(job.seconds):
             return await _heard(process, job)
     except TimeoutError:
-        raise ToolFailure("timeout", f"git {_verb(job)} took longer than {job.seconds:g} seconds") from None
+        raise _late(job) from None
     finally:
         if process.returncode is None:
             await asyncio.shield(_ended(process))
@@ -109,8 +144,6 @@ async def _heard(process: Process, job: Job) -> Said:
         _feed(process, job),
     )
     code = await process.wait()
-    if over and not job.cut:
-        raise ToolFailure("invalid", f"git {_verb(job)} said more than {job.most:,} bytes: ask for less")
     return Said(0 if over else code, out, err.decode("utf-8", "replace").strip(), was_cut=over)
 
 
@@ -147,6 +180,10 @@ async def _ended(process: Process) -> None:
 def _signal(process: Process, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, number)
+
+
+def _late(job: Job) -> ToolFailure:
+    return ToolFailure("timeout", f"git {_verb(job)} took longer than {job.seconds:g} seconds")
 
 
 def _verb(job: Job) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
+from perdure.tools.changes.durable import make_private
 from perdure.tools.failure import ToolFailure
 from perdure.tools.git.desk import Desk, Intent
-from perdure.tools.git.keeping import make_private
 from perdure.tools.git.refusing import HELD, refusal
 from perdure.tools.git.repository import WORKTREES, Repository
 
@@ -27,7 +27,9 @@ async def check_out(repository: Repository, desk: Desk, intent: Intent) -> None:
     path = Path(intent.output["path"])
     make_private(path.parent)
     await _removed(repository, path)
-    await repository.ask("worktree", "add", "--detach", "--force", str(path), intent.output["commit"])
+    await repository.changing(path.parent).ask(
+        "worktree", "add", "--detach", "--force", str(path), intent.output["commit"]
+    )
     desk.keep(msgspec.structs.replace(intent, done=True))
 
 

@@ -32,7 +32,7 @@ async def performed(
     intent = kept = desk.intent()
     if intent is None:
         desk.lay_out(repository.layout)
-        intent = await prepare(repository.drafting(desk.variables), desk)
+        intent = await prepare(repository.drafting(desk.place, desk.variables), desk)
     context.guard.check(deeds, shown=intent.shown)
     if kept is None:
         desk.keep(intent)

@@ -87,7 +87,7 @@ async def _update(repository: Repository, target: Remote, branch: str, ref: str,
 async def _intent(repository: Repository, desk: Desk, target: Remote, update: Update) -> Intent:
     desk.lay_out(repository.layout)
     is_known = not update.old or await repository.find(f"{update.old}^{{commit}}")
-    draft = repository.drafting(desk.variables)
+    draft = repository.drafting(desk.place, desk.variables)
     shown = await shown_between(draft, update.old, update.new) if is_known else ""
     output = {"remote": target.name, "ref": update.ref, "before": update.old or None, "after": update.new}
     return Intent((update,), output, shown)
