@@ -44,7 +44,7 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     toolbox = toolbox_of({each.name: each for each in known}.values(), offers)
     with hint_at_unseen(toolset):
         found = usable(plan, limits_from(given), toolbox, as_json=given["as_json"])
-    tools = (*HANDS, *named, *offers.loaded)
+    tools = (*named, *offers.loaded)
     if later := not_enforced(Index(found)):
         click.echo(f"note: this release does not enforce: {', '.join(later)}", err=True)
     job = Start(found, inputs_from(found.inputs, pairs, file), given["session"], given["seed"])

@@ -17,7 +17,7 @@ from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
-from perdure.engine.reaching import hands_for, layers_of
+from perdure.engine.reaching import hands_for, layers_of, tools_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
@@ -33,7 +33,7 @@ from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
 from perdure.runtime.runner import Runner
-from perdure.tools import BUILTIN, AnyTool, ToolPerformer, toolbox_of
+from perdure.tools import AnyTool, ToolPerformer, toolbox_of
 from perdure.tools.box import by_name
 from perdure.tools.hands import Hands, Tier
 
@@ -97,7 +97,7 @@ class Engine:
         that it lists are taken out of all that comes back.
         """
         spare_what_is_loaded()
-        known = by_name([*BUILTIN, *tools])
+        known = by_name([*tools_of(workspace), *tools])
         named = dict(plans or {})
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = layers_of(policy)

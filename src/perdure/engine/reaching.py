@@ -8,6 +8,7 @@ from perdure.core.layers import layer_of
 from perdure.core.policy import Layer, Terms
 from perdure.errors import PerdureError
 from perdure.plan.model.parts import Policy
+from perdure.tools import BUILTIN, AnyTool, builtin
 from perdure.tools.hands import Hands, Tier
 
 HANDS: Final = ".hands"
@@ -30,6 +31,11 @@ def layers_of(policy: Policy | tuple[Layer, ...] | None) -> tuple[Layer, ...]:
     if policy is None:
         return DEFAULT
     return (layer_of(policy, "the policy"),) if isinstance(policy, Policy) else policy
+
+
+def tools_of(workspace: Path | str | None) -> tuple[AnyTool, ...]:
+    """The tools that are always there, and those that need something to work on."""
+    return BUILTIN if workspace is None else (*BUILTIN, *builtin.HANDS)
 
 
 def hands_for(workspace: Path | str | None, journal: Path | str, tier: Tier, closing: AsyncExitStack) -> Hands | None:

@@ -67,7 +67,16 @@ class Guard:
 
         `shown` is what a person sees, such as a diff. An approval holds for exactly these deeds and this text.
         """
-        found = [self.verdict(deed, also) for deed in deeds]
+        self._decide([self.verdict(deed, also) for deed in deeds], shown)
+
+    def ask(self, deed: Deed, why: str, shown: str) -> None:
+        """Go on only if a person has agreed to this deed and text, even where no rule asks for it."""
+        found = self.verdict(deed)
+        if found.verdict == "allow":
+            found = self.note(Judgement(deed, "ask", "perdure", why))
+        self._decide([found], shown)
+
+    def _decide(self, found: list[Judgement], shown: str) -> None:
         verdict = strictest(found)
         if verdict == "deny":
             raise ToolFailure("denied", _refusal(found), detail={"deeds": _plain(found, "deny")})

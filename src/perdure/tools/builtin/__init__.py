@@ -19,8 +19,9 @@ def __getattr__(name: str) -> Any:
     if name != "HANDS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from perdure.tools.builtin.files import FILES  # noqa: PLC0415
+    from perdure.tools.builtin.git_ import GIT  # noqa: PLC0415
     from perdure.tools.builtin.http_ import HTTP  # noqa: PLC0415
     from perdure.tools.builtin.python_ import PYTHON  # noqa: PLC0415
     from perdure.tools.builtin.shell import SHELL  # noqa: PLC0415
 
-    return globals().setdefault("HANDS", (*FILES, *HTTP, *SHELL, *PYTHON))
+    return globals().setdefault("HANDS", (*FILES, *HTTP, *SHELL, *PYTHON, *GIT))
