@@ -218,6 +218,8 @@ class Attempt(msgspec.Struct, frozen=True):
     """What the deed gave that is to be taken back."""
     layers: tuple[Layer, ...] = ()
     """What the user, the plan and the groups around the step allow."""
+    digest: str = ""
+    """SHA-256 of the call without the values of secrets, by which an approval knows it."""
     approved: frozenset[str] = frozenset()
     """Digests of what people have agreed to at this visit."""
 

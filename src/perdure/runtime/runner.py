@@ -357,7 +357,7 @@ class Runner:
         return Attempt(
             self.run, command.step, command.visit, command.attempt, key, call, seconds, partial(self._report, command),
             by="probe" if command.deed == "probe" else "call",
-            layers=layers_around(cell, self.host.layers), approved=frozenset(work.approved),
+            digest=work.digest, layers=layers_around(cell, self.host.layers), approved=frozenset(work.approved),
         )  # fmt: skip
 
     def _undo_attempt(self, command: StartAttempt) -> Attempt:

@@ -91,7 +91,7 @@ class Guard:
         return digest_of(
             {
                 "step": attempt.step,
-                "call": attempt.call.data,
+                "call": attempt.digest or digest_of(attempt.call.data),
                 "deeds": [msgspec.to_builtins(each.deed) for each in found],
                 "shown": sha256(shown.encode()).hexdigest(),
                 "layers": msgspec.to_builtins(attempt.layers),
