@@ -32,15 +32,18 @@ COMMANDS: Final = {
     "ls": "List runs, newest first.",
     "mcp": "Look at MCP servers, and approve their tools.",
     "pause": "Let a run begin nothing new.",
+    "policy": "Show what may be done, and who says so.",
     "reject": "Say no to a question of a run.",
     "replay": "Fold a run again and verify it; nothing is executed.",
     "resume": "Go on with a run, or with all.",
     "retry": "Go on with a run that failed.",
+    "rollback": "Take back what a run has done.",
     "run": "Carry out a plan, and follow it.",
     "schema": "Print the JSON Schema of a plan.",
     "show": "Show a run: its steps, and what it waits for.",
     "signal": "Tell a run that something happened.",
     "stop": "Cancel every run that is not over, at once.",
+    "tools": "Show the tools that plans may use.",
     "watch": "Watch a run until it is over.",
 }
 

@@ -23,6 +23,7 @@ from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
 from perdure.cli.reporting import report
 from perdure.cli.screens import Screen, screen_for
 from perdure.config import Settings
+from perdure.config.secrets import load_secrets
 from perdure.control import NoOwner, OwnerRefused
 from perdure.core.accepting import Refused
 from perdure.engine import Engine, RunHandle, View
@@ -101,6 +102,25 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Rollback:
+    """A run that is to be taken back."""
+
+    run: str
+    to: str = ""
+    reason: str = ""
+    by: str = ""
+
+    async def begin(self, engine: Engine) -> str:
+        """Take it back here."""
+        await engine.rollback(self.run, self.to, self.reason, self.by)
+        return self.run
+
+    def request(self) -> Mapping[str, Any]:
+        """Have it taken back."""
+        return {"do": "rollback", "run": self.run, "to": self.to, "reason": self.reason, "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     """A run that is there."""
 
@@ -146,11 +166,17 @@ class Manner:
         limits = Limits(most.run, most.total, most.tools)
         network = self.settings.network_disk
         theirs = self.toolset.tools() if self.toolset else ()
-        tools = (*self.tools, *theirs)
         async with AsyncExitStack() as closing:
             if self.toolset:
                 closing.push_async_callback(self.toolset.close)
-            opened = Engine.open(self.settings.db, tools=tools, limits=limits, network=network, patience=patience)
+            opened = Engine.open(
+                self.settings.db,
+                tools=(*self.tools, *theirs),
+                limits=limits,
+                network=network,
+                patience=patience,
+                secrets=load_secrets(),
+            )
             yield await closing.enter_async_context(opened)
 
     def screen(self) -> Screen:
@@ -187,7 +213,7 @@ class _Following:
         """The last entry that was shown, or was there before we came."""
 
     async def until_left(self, job: Job) -> int:
-        if isinstance(job, (Resume, Retry)):
+        if isinstance(job, (Resume, Retry, Rollback)):
             self._shown = await _there(self._manner, job.run)
         for left in reversed(range(TRIES)):
             try:

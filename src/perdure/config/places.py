@@ -78,6 +78,11 @@ def pins_file(env: Mapping[str, str], home: Path) -> Path:
     return _base(env, "XDG_STATE_HOME", home / ".local" / "state") / "perdure" / "mcp-pins.json"
 
 
+def policy_file(env: Mapping[str, str], home: Path) -> Path:
+    """Where the user's own policy is, if there is one."""
+    return user_file(env, home).with_name("policy.toml")
+
+
 def toml(path: Path) -> Mapping[str, Raw]:
     """What a file says."""
     try:

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Final, Literal, TypeGuard
 
 import msgspec
 
-from perdure.core.calls import Failure
+from perdure.core.calls import Approval, Failure
+from perdure.core.policy import Judgement
 from perdure.core.values import NULL, Value, to_json
 
 VERSION: Final = 1
@@ -91,6 +92,8 @@ class RunStopping(Event, frozen=True, kw_only=True):
     """Who said so."""
     failure: Failure | None = None
     """Why, if it is a failure."""
+    to: str = ""
+    """The checkpoint after which everything is taken back; empty: all of it, if it is to end `rolled_back`."""
 
 
 class RunReopened(Event, frozen=True, kw_only=True):
@@ -208,7 +211,7 @@ class StepsGrown(AboutVisit, frozen=True, kw_only=True):
 
 # ------------------------------------------------------------------------------- attempts
 
-Deed = Literal["do", "undo"]
+Deed = Literal["do", "undo", "probe"]
 
 
 class AboutAttempt(AboutVisit, frozen=True, kw_only=True):
@@ -217,7 +220,7 @@ class AboutAttempt(AboutVisit, frozen=True, kw_only=True):
     attempt: int = 1
     """Tries at a visit are numbered from one."""
     deed: Deed = "do"
-    """Whether the step is done, or undone."""
+    """Whether the step is done, or undone, or the world is asked whether it was done."""
 
 
 class AttemptStarted(AboutAttempt, frozen=True, kw_only=True):
@@ -231,6 +234,8 @@ class AttemptStarted(AboutAttempt, frozen=True, kw_only=True):
     """SHA-256 of the call in RFC 8785 form, without the values of secrets."""
     due: int | None = None
     """When it has taken too long, on the clock of the run."""
+    approved: tuple[str, ...] = ()
+    """Digests of what people have agreed to at this visit."""
 
 
 class AttemptProgressed(AboutAttempt, frozen=True, kw_only=True):
@@ -261,6 +266,10 @@ class AttemptEnded(AboutAttempt, frozen=True, kw_only=True):
     """Why it failed."""
     to: str = ""
     """Where that leads, if the visit is over with it; empty: other facts say what follows."""
+    approval: Approval | None = None
+    """Nothing was done: a person has to agree first. What is to be seen of it is the output."""
+    judged: tuple[Judgement, ...] = ()
+    """What the rules of the user and the plan said about its deeds."""
 
 
 class AttemptLost(AboutAttempt, frozen=True, kw_only=True):
@@ -275,6 +284,14 @@ class RetryPlanned(AboutAttempt, frozen=True, kw_only=True):
     type = "retry_planned"
     due: int
     """When it may begin, on the clock of the run."""
+
+
+class EffectFound(AboutVisit, frozen=True, kw_only=True):
+    """A visit may have had an effect, and it is to be taken back before it is over."""
+
+    type = "effect_found"
+    undo: dict[str, Any]
+    """The call that takes it back."""
 
 
 class EffectKept(AboutVisit, frozen=True, kw_only=True):
@@ -297,7 +314,7 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     answer: str
     """What kind of answer: `approval`, `choice`, `text`, `form`."""
     about: str = "plan"
-    """`plan`: the plan asks; `doubt`: nobody knows whether an attempt had its effect."""
+    """`plan`: the plan asks; `doubt`: nobody knows whether an attempt had its effect; `policy`: a rule wants it."""
     text: str
     """What is asked."""
     choices: tuple[str, ...] = ()
@@ -306,6 +323,10 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """JSON Schema of the answer to a form."""
     people: tuple[str, ...] = ()
     """Who may answer; empty: anybody."""
+    approves: str = ""
+    """Digest of exactly what is agreed to."""
+    shown: Value | None = None
+    """What to look at before answering, such as a diff."""
 
 
 class QuestionAnswered(Event, frozen=True, kw_only=True):
@@ -355,7 +376,8 @@ EVENTS: Final[dict[str, type[Event]]] = {
     for each in (
         RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunEnded,
         StepEntered, StepPassed, LocksTaken, StepStopping, StepEnded, StepsGrown,
-        AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned, EffectKept,
+        AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned,
+        EffectFound, EffectKept,
         QuestionAsked, QuestionAnswered, QuestionClosed, SignalReceived, SignalTaken,
     )
 }  # fmt: skip

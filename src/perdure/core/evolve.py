@@ -6,12 +6,14 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
-from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Result, Scope, Serial, Work
+from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Probe, Result, Scope, Serial, Work
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
 from perdure.core.reopening import run_reopened
 from perdure.core.state import State
+from perdure.core.values import Value
 from perdure.plan.model.steps import CheckpointStep, SubplanStep, WaitStep
+from perdure.plan.raw import is_mapping
 
 
 def evolve(state: State, event: e.Event, at: int) -> None:
@@ -46,12 +48,12 @@ def _run_resumed(state: State, event: e.RunResumed) -> None:  # noqa: ARG001  wh
 
 
 def _run_stopping(state: State, event: e.RunStopping) -> None:
-    """A run that is to end is not paused any more: whatever is left to be done for that is done."""
+    """A run that is to end is not paused any more, nor over: whatever is left to be done for that is done."""
     root = state.cells[""]
     if state.paused_at is not None:
         state.paused += state.at - state.paused_at
         state.paused_at = None
-    state.stopping = event
+    state.stopping, state.ended, root.result = event, None, None
     root.status = "stopping"
     root.leaving = e.StepStopping(step="", exit=event.exit, failure=event.failure)
     if event.exit == "rolled_back":
@@ -201,8 +203,17 @@ def _step_ended(state: State, event: e.StepEnded) -> None:
     if output is None and isinstance(cell.body, Work) and cell.body.outcome is not None:
         output = cell.body.outcome.output
     if event.undo is not None:
-        state.effects[cell.key, cell.visit] = Effect(cell, cell.visit, event.undo, state.next_number(), state.read)
+        _note_effect(state, cell, event.undo, output)
     end_visit(state, cell, Result(event.exit, event.to, cell.body, output, event.failure, event.cause, event.partial))
+
+
+def _effect_found(state: State, event: e.EffectFound) -> None:
+    _note_effect(state, state.cells[event.step], event.undo, None)
+
+
+def _note_effect(state: State, cell: Cell, undo: dict[str, Any], output: Value | None) -> None:
+    effect = Effect(cell, cell.visit, undo, state.next_number(), state.read, output=output)
+    state.effects[cell.key, cell.visit] = effect
 
 
 def end_visit(state: State, cell: Cell, result: Result) -> None:
@@ -216,9 +227,10 @@ def end_visit(state: State, cell: Cell, result: Result) -> None:
 def _let_go(state: State, cell: Cell) -> None:
     state.eager.discard(cell.key)
     release_locks(state, cell)
+    if cell.undo or cell.kind == "rollback":
+        state.undoers.pop(cell.key, None)
     if cell.traits.is_plain:
         return
-    state.undoers.pop(cell.key, None)
     step = cell.step
     if isinstance(step, CheckpointStep):
         state.marks[cell.key] = state.numbers
@@ -239,6 +251,9 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
         if event.due is not None:
             effect.alarm = state.set_timer(event.due, event.step, event.visit, "undo")
         return
+    if event.deed == "probe":
+        _probe_started(state, event)
+        return
     cell = state.located(event.step)
     if cell.visit != event.visit:
         _begin_visit(state, cell, event.visit)
@@ -252,12 +267,36 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
     work.attempt, work.flying, work.stopping, work.lost = event.attempt, True, False, False
     work.counted += 1
     work.outcome, work.due, work.until, work.alarm = None, None, event.due, 0
-    work.digest = event.call
+    work.digest, work.approved, work.probe = event.call, event.approved, None
     work.fraction, work.message = 0.0, ""
     state.flying[cell.key] = cell
     take_locks(state, cell)
-    if event.due is not None:
-        work.alarm = state.set_timer(event.due, cell.key, cell.visit, "attempt")
+    _watch(state, cell, event.due)
+
+
+def _watch(state: State, cell: Cell, due: int | None) -> None:
+    if due is not None:
+        cell.work.alarm = state.set_timer(due, cell.key, cell.visit, "attempt")
+
+
+def _probe_started(state: State, event: e.AttemptStarted) -> None:
+    """A look leaves the try it is about as it was."""
+    cell = state.cells[event.step]
+    work = cell.work
+    work.probe, work.flying, work.until = Probe(event.attempt), True, event.due
+    state.flying[cell.key] = cell
+    _watch(state, cell, event.due)
+
+
+def _probe_over(state: State, cell: Cell, told: e.AttemptEnded | None) -> None:
+    work = cell.work
+    assert work.probe is not None  # noqa: S101  a look that is over was begun
+    work.flying = work.probe.flying = False
+    work.probe.told = told
+    if told is not None and told.failure is None:
+        found = told.output.load(state.read)
+        work.probe.happened = found.get("happened") if is_mapping(found) else None
+    del state.flying[cell.key]
 
 
 def _attempt_progressed(state: State, event: e.AttemptProgressed) -> None:
@@ -269,6 +308,8 @@ def _attempt_progressed(state: State, event: e.AttemptProgressed) -> None:
 def _attempt_stopping(state: State, event: e.AttemptStopping) -> None:
     if event.deed == "undo":
         state.undoing[event.step, event.visit].stopping = True
+    elif event.deed == "probe" and (probe := state.cells[event.step].work.probe):
+        probe.stopping = True
     else:
         state.cells[event.step].work.stopping = True
 
@@ -281,9 +322,12 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
             _settle_effect(state, effect, undone=True)
         return
     cell = state.cells[event.step]
+    if event.deed == "probe":
+        _probe_over(state, cell, event)
+        return
     work = cell.work
     work.flying, work.outcome = False, event
-    if event.failure is not None and event.failure.kind == "in_doubt":
+    if event.approval is not None or (event.failure is not None and event.failure.kind == "in_doubt"):
         work.counted -= 1
     del state.flying[event.step]
     if event.to:
@@ -294,6 +338,9 @@ def _attempt_lost(state: State, event: e.AttemptLost) -> None:
     if event.deed == "undo":
         effect = state.undoing[event.step, event.visit]
         effect.flying, effect.failure = False, Failure("in_doubt", "its process is gone")
+        return
+    if event.deed == "probe":
+        _probe_over(state, state.cells[event.step], None)
         return
     work = state.cells[event.step].work
     work.flying, work.lost = False, True
@@ -321,6 +368,9 @@ def _retry_planned(state: State, event: e.RetryPlanned) -> None:
         effect.due, effect.alarm = event.due, state.set_timer(event.due, event.step, event.visit, "undo")
         return
     cell = state.cells[event.step]
+    if event.deed == "probe" and (probe := cell.work.probe):
+        probe.due, cell.work.alarm = event.due, state.set_timer(event.due, cell.key, cell.visit, "probe")
+        return
     cell.work.due, cell.age = event.due, state.next_number()
     cell.work.alarm = state.set_timer(event.due, cell.key, cell.visit, "retry")
 
@@ -376,6 +426,7 @@ _CHANGES: Final[dict[str, Callable[[State, Any], None]]] = {
         (e.AttemptEnded, _attempt_ended),
         (e.AttemptLost, _attempt_lost),
         (e.RetryPlanned, _retry_planned),
+        (e.EffectFound, _effect_found),
         (e.EffectKept, _effect_kept),
         (e.QuestionAsked, _question_asked),
         (e.QuestionAnswered, _question_answered),

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from perdure.core.calls import Approval
-from perdure.core.policy import Deed, Judgement, is_named, judge, strictest
+from perdure.core.policy import Deed, Judgement, Layer, judge, names_host, strictest
 from perdure.core.values import digest_of
 from perdure.ports import Attempt
 from perdure.tools.failure import ToolFailure
@@ -38,14 +38,19 @@ class Guard:
 
     @property
     def judged(self) -> tuple[Judgement, ...]:
-        """What was said so far, the strict verdicts first."""
+        """What was said so far, the strict verdicts first; what nobody minded is no decision."""
         strict = [each for each in self._judged if each.verdict != "allow"]
-        mild = [each for each in self._judged if each.verdict == "allow"]
+        mild = [each for each in self._judged if each.verdict == "allow" and each.by]
         return tuple([*strict, *mild][:MOST_KEPT])
 
-    def verdict(self, deed: Deed) -> Judgement:
-        """What is said about a deed, written down; nothing is refused."""
-        return self.note(judge(self._attempt.layers, deed))
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The rules that are in force."""
+        return self._attempt.layers
+
+    def verdict(self, deed: Deed, also: tuple[Layer, ...] = ()) -> Judgement:
+        """What is said about a deed, written down; nothing is refused. `also`: rules a tool has of its own."""
+        return self.note(judge((*self._attempt.layers, *also), deed))
 
     def note(self, found: Judgement) -> Judgement:
         """Write down what somebody else has said about a deed of this attempt."""
@@ -55,14 +60,14 @@ class Guard:
 
     def names(self, deed: Deed) -> bool:
         """Whether the outermost layer allows a connection by the very name of its host."""
-        return is_named(self._attempt.layers, deed)
+        return names_host(self._attempt.layers, deed)
 
-    def check(self, deeds: Iterable[Deed], shown: str = "") -> None:
+    def check(self, deeds: Iterable[Deed], shown: str = "", also: tuple[Layer, ...] = ()) -> None:
         """Go on only if all deeds may be done; else `ToolFailure` (denied), or `Unapproved` if a person has to agree.
 
         `shown` is what a person sees, such as a diff. An approval holds for exactly these deeds and this text.
         """
-        found = [self.verdict(deed) for deed in deeds]
+        found = [self.verdict(deed, also) for deed in deeds]
         verdict = strictest(found)
         if verdict == "deny":
             raise ToolFailure("denied", _refusal(found), detail={"deeds": _plain(found, "deny")})

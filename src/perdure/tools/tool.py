@@ -18,6 +18,7 @@ from perdure.tools.docstring import summary_of
 from perdure.tools.errors import BadFunction, BadName, NotImportable
 from perdure.tools.given import Given
 from perdure.tools.signature import Signature
+from perdure.tools.vetting import vet
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,6 +74,18 @@ class Tool(Generic[P, R]):
     def deeds(self, arguments: Mapping[str, Any]) -> list[Deed]:
         """What a call of it is about to do, as far as it says so beforehand."""
         return self.declared.deeds(self.name, arguments, careful=self.repeat == "never")
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether it does nothing that stays, or can take it back."""
+        return self.declared.is_reversible(careful=self.repeat == "never")
+
+    def may_rehearse(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether a call may be made for real in a rehearsal: it touches nothing but a copy of the workspace."""
+        staged = self.declared.staged
+        if staged is not None:
+            return bool(called_with(staged, arguments)) if callable(staged) else staged
+        return self.declared.effects is not None and not self.declared.effects
 
     @cached_property
     def definition(self) -> str:
@@ -140,10 +153,9 @@ def tool(  # noqa: PLR0913  each word stands for itself where it is used
     def made(function: Callable[P, R]) -> Tool[P, R]:
         called = checked_name(name or _name_of(function))
         _check_options(limit, timeout)
-        found = Tool(
-            called, function, summary_of(function), Signature(function), repeat, isolate, limit, timeout,
-            Declaration(**declared) if declared else UNDECLARED,
-        )  # fmt: skip
+        signature, said = Signature(function), Declaration(**declared) if declared else UNDECLARED
+        vet(called, signature, repeat, said)
+        found = Tool(called, function, summary_of(function), signature, repeat, isolate, limit, timeout, said)
         return _importable(found) if isolate else found
 
     return made if function is None else made(function)

@@ -4,7 +4,8 @@ import pytest
 from gates import allowing, attempt_of, gate_of
 from servers import saying
 
-from perdure.core.policy import Deed, Layer, Terms, is_host, is_port, judge
+from perdure.core.deeds import is_host, is_port
+from perdure.core.policy import Deed, Layer, Terms, judge
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard, Unapproved
 from perdure.tools.net.addresses import is_public
@@ -97,7 +98,7 @@ def test_one_address_behind_a_wall_spoils_the_name(inner):
     gate = gate_of("*", resolve=resolving(["93.184.216.34", inner]))
     with pytest.raises(ToolFailure, match="not public"):
         gate.admit("example.com", 443)
-    assert [(each.verdict, each.by) for each in gate.judged] == [("deny", "perdure"), ("allow", "")]
+    assert [(each.verdict, each.by) for each in gate.judged] == [("deny", "perdure"), ("allow", "user")]
 
 
 def test_a_host_that_is_not_allowed_is_not_even_resolved():

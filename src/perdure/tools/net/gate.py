@@ -13,7 +13,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.core.policy import Deed, Judgement, is_host, is_ipv4
+from perdure.core.deeds import is_host, is_ipv4
+from perdure.core.policy import Deed, Judgement
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard
 from perdure.tools.net.addresses import Resolve, is_loopback, is_public, resolved

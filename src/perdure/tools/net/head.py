@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from perdure.core.policy import is_host, is_port
+from perdure.core.deeds import is_host, is_port
 
 LARGEST: Final = 32 * 1024
 """Bytes of a head."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import quote, urljoin
 
-from perdure.core.policy import is_host, is_port
+from perdure.core.deeds import is_host, is_port
 from perdure.tools.failure import ToolFailure
 
 Scheme = Literal["http", "https"]
