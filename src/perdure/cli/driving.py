@@ -165,8 +165,7 @@ class Manner:
         most = self.settings.limits
         limits = Limits(most.run, most.total, most.tools)
         network = self.settings.network_disk
-        theirs = self.toolset.tools() if self.toolset else ()
-        tools = (*self.tools, *theirs)
+        tools = (*self.tools, *(self.toolset.tools() if self.toolset else ()))
         async with AsyncExitStack() as closing:
             if self.toolset:
                 closing.push_async_callback(self.toolset.close)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import click
 
 from perdure.config.places import home_in, pins_file, servers_file
+from perdure.config.secrets import load_secrets
 from perdure.tools.mcp import Pins, Toolset, read_servers
 from perdure.tools.mcp.references import Values
 
@@ -17,7 +18,7 @@ def toolset_here() -> Toolset | None:
     file, pins = servers_file(os.environ, home), pins_file(os.environ, home)
     if not file.exists():
         return None
-    return Toolset(read_servers(file, (pins.parent,)), Pins(pins), Values(environment=os.environ))
+    return Toolset(read_servers(file, (pins.parent,)), Pins(pins), Values(load_secrets() or {}, os.environ))
 
 
 @contextmanager

@@ -1,6 +1,9 @@
 """Holes 10 and 12: over HTTP, one host that was judged, nothing followed elsewhere, and errors that say what is known."""
 
+import asyncio
 import json
+import subprocess
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,6 +31,9 @@ class Site(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.calls, self.seen, self.answer = 0, [], lambda handler, message: handler.result(message, {"content": []})
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        """A client that hangs up is no news."""
 
     @property
     def url(self):
@@ -168,6 +174,33 @@ async def test_the_host_is_judged_before_anything_is_sent(site):
     failure = (await site.call(layers=(refused,))).failure
     assert (failure.kind, site.calls) == ("denied", 0)
     assert f"connect 127.0.0.1:{site.server_port}" in failure.message
+
+
+async def test_s12_what_a_server_sends_reaches_no_terminal_through_a_log(site, tmp_path):
+    """Without any logging set up, Python writes warnings to standard error as they are."""
+    site.answer = raw(200, "\x1b[2J{", "application/json")
+    code = f"""
+import asyncio
+from pathlib import Path
+from perdure.core.calls import Call
+from perdure.ports import Attempt
+from perdure.tools import ToolPerformer
+from perdure.tools.mcp import Pins, Toolset
+from perdure.tools.mcp.servers import Server
+
+async def main():
+    toolset = Toolset({{"shop": Server("shop", url={site.url!r})}}, Pins(Path({str(tmp_path / "pins.json")!r})))
+    toolset.pins.approve("shop", (await toolset.look("shop")).tools)
+    attempt = Attempt("r", "s", 1, 1, "k", Call("tool", "shop.do", {{}}))
+    print((await ToolPerformer(toolset.tools()).perform(attempt)).failure.kind)
+    await toolset.close()
+
+asyncio.run(main())
+"""
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("in_doubt\n", "")
 
 
 async def test_a_server_that_is_not_there_is_told(tmp_path):

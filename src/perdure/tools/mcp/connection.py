@@ -1,6 +1,7 @@
 """One server, connected when it is first needed, by a task that owns the connection and alone may end it."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -36,6 +37,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 SETTLED: Final = 10.0
 """Seconds after which a server counts as one that works."""
 WORDS: Final = 300
+for _name in ("mcp", "client"):  # what the library says of servers is said on no terminal unless somebody asks for it
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 Ready = asyncio.Future[Session]
 
