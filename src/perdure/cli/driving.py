@@ -23,6 +23,7 @@ from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
 from perdure.cli.reporting import report
 from perdure.cli.screens import Screen, screen_for
 from perdure.config import Settings
+from perdure.config.secrets import load_secrets
 from perdure.control import NoOwner, OwnerRefused
 from perdure.core.accepting import Refused
 from perdure.engine import Engine, RunHandle, View
@@ -160,7 +161,14 @@ class Manner:
         most = self.settings.limits
         limits = Limits(most.run, most.total, most.tools)
         network = self.settings.network_disk
-        return Engine.open(self.settings.db, tools=self.tools, limits=limits, network=network, patience=patience)
+        return Engine.open(
+            self.settings.db,
+            tools=self.tools,
+            limits=limits,
+            network=network,
+            patience=patience,
+            secrets=load_secrets(),
+        )
 
     def screen(self) -> Screen:
         """Where it is shown."""

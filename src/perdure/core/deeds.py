@@ -63,16 +63,31 @@ def path_flaw(path: str) -> str:
 def host_flaw(text: str) -> str:
     """Why a text is no host that can be connected to."""
     host, port = split_host(text)
-    if not text.isascii() or not HOST.fullmatch(host) or not _PORT.fullmatch(port) or int(port) > LAST_PORT:
+    if not text.isascii() or not HOST.fullmatch(host) or not is_port(port):
         return f"{text!r} is no host with a port from 1 to {LAST_PORT}"
     return _address_flaw(host)
+
+
+def is_host(host: str) -> bool:
+    """Whether it is a host in the one way it can be written: a name, or an address in its plain form."""
+    return host.isascii() and HOST.fullmatch(host) is not None and not _address_flaw(host)
+
+
+def is_ipv4(host: str) -> bool:
+    """Whether it is four decimal numbers without needless zeros."""
+    return _IPV4.fullmatch(host) is not None
+
+
+def is_port(port: str) -> bool:
+    """Whether it is a port, without needless zeros."""
+    return _PORT.fullmatch(port) is not None and int(port) <= LAST_PORT
 
 
 def _address_flaw(host: str) -> str:
     """Addresses have many spellings; one of them is judged, the others are not understood."""
     if host.startswith("["):
         return "" if _is_plain_ipv6(host[1:-1]) else f"{host!r} is not the short way to write an IPv6 address"
-    if _NUMBER.fullmatch(host) and not _IPV4.fullmatch(host):
+    if _NUMBER.fullmatch(host) and not is_ipv4(host):
         return f"{host!r} is not the plain way to write an IPv4 address"
     return ""
 

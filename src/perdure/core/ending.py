@@ -10,7 +10,7 @@ from perdure.core import events as e
 from perdure.core.calls import Call, Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.deciding import Deciding
-from perdure.core.seeing import asked, evaluate, evaluate_within, filled, filled_call, outcome_of
+from perdure.core.seeing import SECRETS, asked, call_for_later, evaluate, evaluate_within, filled, outcome_of
 from perdure.core.values import Value
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
@@ -104,7 +104,7 @@ def _was_heard(turn: Deciding, cell: Cell, how: Ending) -> bool:
 
 
 def undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dict[str, Any] | None:
-    """The call that would take the effect back, with its arguments as they are now."""
+    """The call that would take the effect back, with its arguments as they are now, and its secrets as they will be."""
     call = cell.traits.undo
     own = turn.state.rules.undo(cell.traits.tool) if call is None else None
     if (call is None and own is None) or is_item(cell) or not _was_done(cell, exit_):
@@ -115,7 +115,7 @@ def undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dic
         output = cell.body.outcome.output
     given = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     try:
-        kept = turn.keep(filled_call(turn.state, cell.scope, call, output=given, exit=exit_).data)
+        kept = turn.keep(call_for_later(turn.state, cell.scope, call, output=given, exit=exit_))
     except ExpressionError as error:
         return {"error": error.message}
     return {"sha256": kept.sha256} if kept.sha256 else kept.data
@@ -126,8 +126,10 @@ def _own_undo(turn: Deciding, cell: Cell, wanted: tuple[str, ...]) -> dict[str, 
     call = told_again(turn, cell)
     if call is None:
         return {"error": "what it was given cannot be told any more"}
-    given = {name: call.arguments[name] for name in wanted if name in call.arguments}
-    kept = turn.keep({"own": call.name, "with": given})
+    has_secrets = cell.traits.wants_secrets
+    told = call_for_later(turn.state, cell.scope, cell.traits.call) if has_secrets else call.data
+    given = {name: told["with"][name] for name in wanted if name in told["with"]}
+    kept = turn.keep({"own": call.name, "with": given, **({SECRETS: True} if has_secrets else {})})
     return {"sha256": kept.sha256} if kept.sha256 else kept.data
 
 

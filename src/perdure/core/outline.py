@@ -147,9 +147,9 @@ class Traits:
         """Among those that could begin, lower goes first."""
         self.locks: Final = tuple(sorted(self.working.locks)) if self.working else ()
         self.undo: Final = self.working.undo if self.working else None
-        self.layer: Final = _layer_of(self.working, node.id)
+        self.layer: Final = _layer_of(self.working, f"step {node.id}")
         """What it says about what may be done in it."""
-        self.inner_layer: Final = _layer_of(_plan_of(step), node.id)
+        self.inner_layer: Final = _layer_of(_plan_of(step), f"the plan in {node.id}")
         """What the plan that stands in it says about that."""
         self.is_plain: Final = self.kind == "work" and type(step) is not AgentStep
         """Whether its visits have no terms of their own, and nothing inside."""
@@ -232,7 +232,7 @@ class Outline:
     @cached_property
     def layer(self) -> Layer | None:
         """What the plan says about what may be done in it."""
-        return _layer_of(self.plan, "plan")
+        return _layer_of(self.plan, "the plan")
 
     def make_ready(self) -> None:
         """Work out now what every run of the plan will ask."""

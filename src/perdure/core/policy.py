@@ -19,8 +19,8 @@ from perdure.core.deeds import HOST, Deed, DeedKind, flaw_of, split_host
 from perdure.core.patterns import Matches, is_command, is_command_anywhere, is_host, is_named, is_path
 
 __all__ = [
-    "HOST", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "shown", "split_host", "strictest",
-    "told",
+    "HOST", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "names_host", "shown", "split_host",
+    "strictest", "told",
 ]  # fmt: skip
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -70,15 +70,29 @@ class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 def judge(layers: Iterable[Layer], deed: Deed) -> Judgement:
-    """The strictest verdict that any layer gives on a deed; of several, the first one's."""
+    """The strictest verdict that any layer gives on a deed; of several, the first one's.
+
+    What is allowed is allowed by the innermost layer that names it, or by nobody if none does.
+    """
     if flaw := flaw_of(deed):
         return Judgement(deed, "deny", OURSELVES, flaw)
     found = Judgement(deed)
     for layer in layers:
         verdict, why = _verdict(layer, deed)
-        if _RANK[verdict] > _RANK[found.verdict]:
+        if _RANK[verdict] > _RANK[found.verdict] or (verdict == found.verdict == "allow" and why):
             found = Judgement(deed, verdict, layer.name, why)
     return found
+
+
+def names_host(layers: Sequence[Layer], deed: Deed) -> bool:
+    """Whether the outermost layer allows a connection by the very name of its host.
+
+    A pattern that fits is not enough, and no layer further in can say it: what a name such as `localhost` or an address
+    leads to lies behind our own walls.
+    """
+    host, _ = split_host(deed.what)
+    patterns = (layers[0].network.allow or ()) if layers else ()
+    return any(split_host(str(pattern))[0] == host and is_host(str(pattern), deed) for pattern in patterns)
 
 
 def strictest(judgements: Iterable[Judgement]) -> Verdict:
@@ -114,11 +128,12 @@ def _verdict(layer: Layer, deed: Deed) -> _Said:
 def _by_terms(terms: Terms, deed: Deed, about: "_About") -> _Said:
     if (pattern := _first(terms.deny, deed, about.takes_away)) is not None:
         return _Said("deny", f"{told(deed)} is denied by {shown(pattern)}")
-    if terms.allow is not None and _first(terms.allow, deed, about.allows) is None:
+    allowing = _first(terms.allow, deed, about.allows) if terms.allow is not None else None
+    if terms.allow is not None and allowing is None:
         return _Said("deny", f"{told(deed)} is not among what is allowed: {_listed(terms.allow)}")
     if (pattern := _first(terms.ask, deed, about.takes_away)) is not None:
         return _Said("ask", f"{told(deed)} needs approval by {shown(pattern)}")
-    return _NOTHING
+    return _NOTHING if allowing is None else _Said("allow", f"as {shown(allowing)}")
 
 
 def _by_effect(terms: Terms, deed: Deed, word: str) -> _Said:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from perdure.control import serve, socket_of
 from perdure.core import events as e
@@ -20,6 +20,7 @@ from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.reaching import hands_for
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
+from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
 from perdure.engine.sparing import spare_what_is_loaded
 from perdure.engine.starting import accepted, first_fact, not_enforced
 from perdure.errors import PerdureError
@@ -32,9 +33,12 @@ from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
 from perdure.runtime.runner import Runner
-from perdure.tools import BUILTIN, AnyTool, toolbox_of
+from perdure.tools import BUILTIN, AnyTool, ToolPerformer, toolbox_of
 from perdure.tools.box import by_name
-from perdure.tools.hands import Tier
+from perdure.tools.hands import Hands, Tier
+
+if TYPE_CHECKING:
+    from perdure.engine.rehearsing import Rehearsal
 
 _log: Final = logging.getLogger("perdure.engine")
 PATIENCE: Final = 5.0
@@ -51,6 +55,8 @@ class Engine:
         named = {each.digest: each for each in map(Outline, plans.values())}
         host.named.update(named)
         self._named = [Artifact(digest, each.data) for digest, each in named.items()]
+        self.hands: Hands | None = None
+        """What its tools may reach."""
         self.idle = False
         """Whether it takes messages but begins nothing."""
         self._checks_names = True
@@ -85,23 +91,29 @@ class Engine:
         elsewhere: a plan can only take away from it. `tier` is what commands are kept in.
 
         `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
-        were under way. `idle` takes messages but begins nothing.
+        were under way. `idle` takes messages but begins nothing. `secrets` are what `${secrets.NAME}` stands for; those
+        that it lists are taken out of all that comes back.
         """
         spare_what_is_loaded()
         known = by_name([*BUILTIN, *tools])
         named = dict(plans or {})
+        held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = () if policy is None else (layer_of(policy, "user"),)
-        knowledge = knowledge_of(known.values(), named, strategies or {}, secrets or {}, layers)
+        knowledge = knowledge_of(known.values(), named, strategies or {}, held, layers)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, tier, closing)
+            doing: Performer = Everyone(known, performer, hands)
+            if secrets is not None:
+                closing.enter_context(kept_out_of_logs(held))
+                doing = Discreet(doing, held)
             kept = journal or await open_journal(path, network=network)
             closing.push_async_callback(kept.close)
             by_tool = {tool.name: tool.limit for tool in known.values() if tool.limit is not None}
             most = limits or Limits()
             most = replace(most, tools={**by_tool, **most.tools})
-            host = Host(kept, Everyone(known, performer, hands), clock or SystemClock(), knowledge, most)
+            host = Host(kept, doing, clock or SystemClock(), knowledge, most)
             engine = cls(kept, host, known, named)
-            engine._checks_names = performer is None
+            engine._checks_names, engine.hands = performer is None, hands
             closing.push_async_callback(host.close, patience)
             if idle:
                 engine.idle = True
@@ -133,6 +145,28 @@ class Engine:
         started, artifacts = first_fact(outline, given, at, seed=chance, session=session, parent=parent)
         await self.host.start(run, started, [*artifacts, *self._named])
         return RunHandle(self, run)
+
+    async def rehearse(
+        self, plan: Plan, inputs: Mapping[str, Any] | None = None, *, like: str | Mapping[str, Any] = "", seed: int = 0
+    ) -> "Rehearsal":
+        """Walk a plan and do nothing to the world: what it would read, write, run, connect to and ask.
+
+        What changes files is done on a copy of the workspace. What is not known is assumed, or taken from an
+        earlier run: `like` is its id, or what its steps gave.
+        """
+        from perdure.engine.rehearsing import Walk, on_a_copy, outputs_of  # noqa: PLC0415  few need it, and it loads much
+
+        outline, at = self.prepare(plan), self.host.clock.now()
+        started, artifacts = first_fact(outline, accepted(plan, inputs or {}), at, seed=seed)
+        kept = {each.digest: each.data for each in artifacts if each.data is not None}
+        recorded = dict(outputs_of((await self.host.runner(like)).state)) if like and isinstance(like, str) else like
+
+        async def walk(hands: Hands | None) -> "Rehearsal":
+            performer = ToolPerformer(self._tools.values(), hands=hands)
+            walking = Walk(replace(self.host.rules), self._tools, performer, self.host.layers, recorded)
+            return await walking.through(started, kept, at)
+
+        return await on_a_copy(self.hands, walk)
 
     def prepare(self, plan: Plan) -> Outline:
         """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here."""

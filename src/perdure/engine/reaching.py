@@ -1,6 +1,5 @@
 """What an engine lets its tools reach: a workspace, and a place of their own beside the journal."""
 
-import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import ClassVar, Final
@@ -32,6 +31,8 @@ def hands_for(workspace: Path | str | None, journal: Path | str, tier: Tier, clo
 def _state_for(journal: Path | str, closing: AsyncExitStack) -> Path:
     """Beside the journal, because both are needed to go on; of a journal in memory nothing outlives the engine."""
     if str(journal) == ":memory:":
+        import tempfile  # noqa: PLC0415  few journals are in memory
+
         return Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="perdure-"))).resolve()
     state = Path(f"{Path(journal).resolve()}{HANDS}")
     state.mkdir(mode=0o700, parents=True, exist_ok=True)

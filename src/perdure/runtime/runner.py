@@ -17,7 +17,7 @@ from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.allowing import layers_around
 from perdure.core.calls import Outcome
-from perdure.core.seeing import call_of
+from perdure.core.seeing import SECRETS, call_of, with_secrets
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
 from perdure.core.undoing import undo_call
@@ -365,6 +365,8 @@ class Runner:
         effect = self.state.undoing[command.step, command.visit]
         call, is_own = undo_call(effect), "own" in effect.call
         key = key_of(self.run, f"{command.step}!", command.visit, digest_of(call.data))
+        if SECRETS in effect.call:
+            call = with_secrets(call, self.host.secrets)
         return Attempt(
             self.run, command.step, command.visit, command.attempt, key, call, deed="undo",
             by="undo" if is_own else "call",

@@ -51,6 +51,7 @@ class Declared(TypedDict, total=False):
     probe: Callable[..., Any]
     undo: Callable[..., Any]
     estimate: Mapping[str, float]
+    staged: bool | Callable[..., bool]
     origin: str
 
 
@@ -76,6 +77,8 @@ class Declaration:
     """Takes the effect of a call back."""
     estimate: Mapping[str, float] | None = None
     """What one call is expected to take: `seconds`, `usd`, `tokens`."""
+    staged: bool | Callable[..., bool] | None = None
+    """Whether all it does happens in `context.hands.workspace` and `.state`, so that it may be rehearsed on a copy."""
     origin: str = ""
     """Where it came from, if not from a Python function: an MCP server."""
 

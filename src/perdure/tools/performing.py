@@ -45,6 +45,21 @@ class ToolPerformer:
             return self._within(tool.timeout, tool, attempt)
         return self._perform(tool, attempt, attempt.seconds)
 
+    async def judged(self, attempt: Attempt) -> Outcome:
+        """What the rules say about a call, and nothing is done."""
+        tool = self._tools.get(attempt.call.name)
+        if tool is None:
+            return await self._unknown(attempt)
+        guard = Guard(attempt, lambda: tool.definition)
+        try:
+            _ = tool.bind(attempt.call.arguments, Context(attempt, None, self._hands, guard))
+            guard.check(tool.deeds(attempt.call.arguments))
+        except ToolFailure as refusal:
+            return Outcome(exit="failure", failure=refusal.failure, judged=guard.judged)
+        except Unapproved as asked:
+            return Outcome(exit="failure", approval=asked.approval, judged=guard.judged)
+        return Outcome(judged=guard.judged)
+
     async def _within(self, seconds: float, tool: AnyTool, attempt: Attempt) -> Outcome:
         """The tool's own limit, where the plan has set none."""
         try:

@@ -78,6 +78,13 @@ class Tool(Generic[P, R]):
         """Whether it does nothing that stays, or can take it back."""
         return self.declared.is_reversible(careful=self.repeat == "never")
 
+    def may_rehearse(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether a call may be made for real in a rehearsal: it touches nothing but a copy of the workspace."""
+        staged = self.declared.staged
+        if staged is not None:
+            return bool(called_with(staged, arguments)) if callable(staged) else staged
+        return self.declared.effects is not None and not self.declared.effects
+
     @cached_property
     def definition(self) -> str:
         """SHA-256 of all that is promised about it. An approval holds for one definition."""
