@@ -17,7 +17,7 @@ from perdure.core.policy import Deed, Judgement
 from perdure.engine.redacting import Redactor
 from perdure.engine.secrets import Discreet, Secrets, TooShort, redacted
 from perdure.tools import Context, ToolPerformer
-from perdure.tools.builtin import HTTP
+from perdure.tools.builtin.http_ import HTTP
 
 pytestmark = pytest.mark.anyio
 TOKEN, ODD = "canary-Zq8Xv3Lw9TbN", 'canary "quoted"\\/é+%\nline two is long too'

@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "import": "Take in runs that were exported.",
     "logs": "Print the facts of a run, one line each.",
     "ls": "List runs, newest first.",
+    "mcp": "Look at MCP servers, and approve their tools.",
     "pause": "Let a run begin nothing new.",
     "policy": "Show what may be done, and who says so.",
     "reject": "Say no to a question of a run.",

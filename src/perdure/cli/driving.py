@@ -5,8 +5,8 @@ Whoever owns the journal drives all its runs. When an owner leaves while we foll
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
 
@@ -15,6 +15,7 @@ import click
 from perdure.cli.codes import INTERRUPTED, LATE
 from perdure.cli.documents import run_document
 from perdure.cli.following import Enough, follow, rests
+from perdure.cli.granting import granted
 from perdure.cli.hints import resume_command, standing
 from perdure.cli.interrupts import Interrupts
 from perdure.cli.journals import opened
@@ -23,7 +24,6 @@ from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
 from perdure.cli.reporting import report
 from perdure.cli.screens import Screen, screen_for
 from perdure.config import Settings
-from perdure.config.secrets import load_secrets
 from perdure.control import NoOwner, OwnerRefused
 from perdure.core.accepting import Refused
 from perdure.engine import Engine, RunHandle, View
@@ -32,6 +32,7 @@ from perdure.plan import Plan
 from perdure.ports import Journal, JournalError, Locked
 from perdure.runtime.room import Limits
 from perdure.tools import AnyTool
+from perdure.tools.mcp import Toolset
 
 PATIENCE: Final = 10.0
 """Seconds that attempts at work have to end when somebody wants to stop."""
@@ -147,6 +148,8 @@ class Manner:
     tools: tuple[AnyTool, ...] = ()
     addresses: tuple[str, ...] = ()
     """Where the tools come from, for the command that resumes."""
+    toolset: Toolset | None = None
+    """The MCP servers of the user; each is started when a tool of it is called."""
     wait: bool = False
     """Stay until the run is over, also while it waits for somebody."""
     timeout: float | None = None
@@ -156,19 +159,21 @@ class Manner:
     begun: Callable[[str], None] = lambda _: None
     """Called with the run's id once it is durable."""
 
-    def engine(self, patience: float = CLOSING) -> AbstractAsyncContextManager[Engine]:
+    @asynccontextmanager
+    async def engine(self, patience: float = CLOSING) -> AsyncGenerator[Engine]:
         """An engine of our own; `Locked` if another process owns the journal."""
         most = self.settings.limits
         limits = Limits(most.run, most.total, most.tools)
         network = self.settings.network_disk
-        return Engine.open(
-            self.settings.db,
-            tools=self.tools,
-            limits=limits,
-            network=network,
-            patience=patience,
-            secrets=load_secrets(),
-        )
+        theirs = self.toolset.tools() if self.toolset else ()
+        tools = (*self.tools, *theirs)
+        async with AsyncExitStack() as closing:
+            if self.toolset:
+                closing.push_async_callback(self.toolset.close)
+            opened = Engine.open(
+                self.settings.db, tools=tools, limits=limits, network=network, patience=patience, **granted()
+            )  # fmt: skip
+            yield await closing.enter_async_context(opened)
 
     def screen(self) -> Screen:
         """Where it is shown."""

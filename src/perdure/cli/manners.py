@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from perdure.cli.driving import PATIENCE, Manner
+from perdure.cli.toolsets import toolset_here
 from perdure.config import Settings
 from perdure.plan.visible import visible
 from perdure.tools import AnyTool, load_tools
@@ -69,7 +70,8 @@ def manner_from(settings: Settings, given: Mapping[str, Any], tools: tuple[AnyTo
     if given["as_json"] and given["jsonl"]:
         raise click.UsageError("--json and --jsonl both want standard output")
     taken = {name: given[name] for name in ("wait", "timeout", "patience", "as_json", "jsonl")}
-    return Manner(settings, tools, given["addresses"], **taken, **more)
+    toolset = more.pop("toolset", None) or toolset_here()
+    return Manner(settings, tools, given["addresses"], toolset, **taken, **more)
 
 
 def announce(run: str) -> None:

@@ -8,7 +8,7 @@ from perdure.cli.arguments import refuse
 from perdure.cli.driving import Rollback, carry_out
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import announce, following_options, manner_from, tools_from, tools_option
+from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option
 from perdure.cli.reaching import by_option, full_id, whoever
 from perdure.plan import PlanError
 
@@ -29,7 +29,7 @@ def rollback(ctx: click.Context, run: str, to: str, reason: str, **given: Any) -
     again for this alone. It ends `rolled_back`, and says what could not be taken back.
     """
     settings = settings_for(given["db"])
-    manner = manner_from(settings, given, tools_from(given["addresses"]), begun=announce)
+    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce)
     job = Rollback(carried_out(full_id(settings, run)), to, reason, whoever(given["by"]))
     try:
         code = carried_out(carry_out(job, manner))

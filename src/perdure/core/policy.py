@@ -19,8 +19,8 @@ from perdure.core.deeds import HOST, Deed, DeedKind, flaw_of, split_host
 from perdure.core.patterns import Matches, is_command, is_command_anywhere, is_host, is_named, is_path
 
 __all__ = [
-    "HOST", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "names_host", "shown", "split_host",
-    "strictest", "told",
+    "HOST", "OPEN", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "names_host", "shown",
+    "split_host", "strictest", "told",
 ]  # fmt: skip
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -42,6 +42,10 @@ class Terms(msgspec.Struct, frozen=True, gc=False):
     allow: tuple[Pattern, ...] | None = None
     ask: tuple[Pattern, ...] = ()
     deny: tuple[Pattern, ...] = ()
+
+
+OPEN: Final = Terms()
+"""Nothing is said."""
 
 
 class Layer(msgspec.Struct, frozen=True):

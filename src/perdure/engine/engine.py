@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from perdure.control import serve, socket_of
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
-from perdure.core.layers import layer_of
 from perdure.core.outline import Outline
+from perdure.core.policy import Layer
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
-from perdure.engine.reaching import hands_for
+from perdure.engine.reaching import hands_for, layers_of, tools_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
@@ -33,7 +33,7 @@ from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
 from perdure.runtime.runner import Runner
-from perdure.tools import BUILTIN, AnyTool, ToolPerformer, toolbox_of
+from perdure.tools import AnyTool, ToolPerformer, toolbox_of
 from perdure.tools.box import by_name
 from perdure.tools.hands import Hands, Tier
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from perdure.engine.rehearsing import Rehearsal
 
 _log: Final = logging.getLogger("perdure.engine")
+NOTHING: Final[Mapping[str, Any]] = {}
 PATIENCE: Final = 5.0
 """Seconds that attempts have to come to their end when an engine is closed."""
 
@@ -75,7 +76,7 @@ class Engine:
         strategies: Mapping[str, Any] | None = None,
         secrets: Mapping[str, str] | None = None,
         workspace: Path | str | None = None,
-        policy: Policy | None = None,
+        policy: Policy | tuple[Layer, ...] | None = None,
         tier: Tier = "bwrap",
         limits: Limits | None = None,
         clock: Clock | None = None,
@@ -88,17 +89,18 @@ class Engine:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
         `workspace` is the directory that files, commands and git work on, and `policy` what may be done there and
-        elsewhere: a plan can only take away from it. `tier` is what commands are kept in.
+        elsewhere: a plan can only take away from it. Without one, no host is reached. `tier` is what commands are
+        kept in.
 
         `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
         were under way. `idle` takes messages but begins nothing. `secrets` are what `${secrets.NAME}` stands for; those
         that it lists are taken out of all that comes back.
         """
         spare_what_is_loaded()
-        known = by_name([*BUILTIN, *tools])
+        known = by_name([*tools_of(workspace), *tools])
         named = dict(plans or {})
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
-        layers = () if policy is None else (layer_of(policy, "user"),)
+        layers = layers_of(policy)
         knowledge = knowledge_of(known.values(), named, strategies or {}, held, layers)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, tier, closing)
@@ -147,7 +149,12 @@ class Engine:
         return RunHandle(self, run)
 
     async def rehearse(
-        self, plan: Plan, inputs: Mapping[str, Any] | None = None, *, like: str | Mapping[str, Any] = "", seed: int = 0
+        self,
+        plan: Plan,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        like: str | Mapping[str, Any] = NOTHING,
+        seed: int = 0,
     ) -> "Rehearsal":
         """Walk a plan and do nothing to the world: what it would read, write, run, connect to and ask.
 
@@ -159,7 +166,7 @@ class Engine:
         outline, at = self.prepare(plan), self.host.clock.now()
         started, artifacts = first_fact(outline, accepted(plan, inputs or {}), at, seed=seed)
         kept = {each.digest: each.data for each in artifacts if each.data is not None}
-        recorded = dict(outputs_of((await self.host.runner(like)).state)) if like and isinstance(like, str) else like
+        recorded = dict(outputs_of((await self.host.runner(like)).state)) if isinstance(like, str) else like
 
         async def walk(hands: Hands | None) -> "Rehearsal":
             performer = ToolPerformer(self._tools.values(), hands=hands)

@@ -4,7 +4,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import ClassVar, Final
 
+from perdure.core.layers import layer_of
+from perdure.core.policy import Layer, Terms
 from perdure.errors import PerdureError
+from perdure.plan.model.parts import Policy
+from perdure.tools import BUILTIN, AnyTool, builtin
 from perdure.tools.hands import Hands, Tier
 
 HANDS: Final = ".hands"
@@ -16,6 +20,22 @@ class NoWorkspace(PerdureError):
 
     code: ClassVar[str] = "PRD3201"
     exit_code: int = 2
+
+
+DEFAULT: Final = (Layer("the default policy", network=Terms(allow=())),)
+"""What holds where nobody has said anything: no host is reached that nobody named."""
+
+
+def layers_of(policy: Policy | tuple[Layer, ...] | None) -> tuple[Layer, ...]:
+    """The outermost rules of an engine."""
+    if policy is None:
+        return DEFAULT
+    return (layer_of(policy, "the policy"),) if isinstance(policy, Policy) else policy
+
+
+def tools_of(workspace: Path | str | None) -> tuple[AnyTool, ...]:
+    """The tools that are always there, and those that need something to work on."""
+    return BUILTIN if workspace is None else (*BUILTIN, *builtin.HANDS)
 
 
 def hands_for(workspace: Path | str | None, journal: Path | str, tier: Tier, closing: AsyncExitStack) -> Hands | None:

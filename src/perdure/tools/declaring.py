@@ -2,11 +2,12 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypedDict
 
-from perdure.core.policy import Deed, DeedKind
+from perdure.core.policy import OPEN, Deed, DeedKind, Layer
 from perdure.plan.model.parts import EffectWord
 
 WORDS: Final[tuple[EffectWord, ...]] = ("reads", "writes", "network", "irreversible", "costs")
@@ -91,6 +92,14 @@ class Declaration:
     def is_reversible(self, *, careful: bool) -> bool:
         """Whether its effects can be taken back, or it has none."""
         return self.undo is not None or "irreversible" not in self.words(careful=careful)
+
+    @cached_property
+    def _reaches(self) -> bool:
+        return bool(self.reads or self.writes or self.hosts or self.resources)
+
+    def is_minded(self, layers: Iterable[Layer]) -> bool:
+        """Whether any rule can have something to say about a call of it; mostly none has."""
+        return any(self._reaches or layer.tools != OPEN or layer.effects != OPEN for layer in layers)
 
     def deeds(self, name: str, arguments: Mapping[str, Any], *, careful: bool) -> list[Deed]:
         """What a call is about to do."""

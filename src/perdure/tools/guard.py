@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from perdure.core.calls import Approval
-from perdure.core.policy import Deed, Judgement, judge, names_host, strictest
+from perdure.core.policy import Deed, Judgement, Layer, judge, names_host, strictest
 from perdure.core.values import digest_of
 from perdure.ports import Attempt
 from perdure.tools.failure import ToolFailure
@@ -43,9 +43,14 @@ class Guard:
         mild = [each for each in self._judged if each.verdict == "allow" and each.by]
         return tuple([*strict, *mild][:MOST_KEPT])
 
-    def verdict(self, deed: Deed) -> Judgement:
-        """What is said about a deed, written down; nothing is refused."""
-        return self.note(judge(self._attempt.layers, deed))
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The rules that are in force."""
+        return self._attempt.layers
+
+    def verdict(self, deed: Deed, also: tuple[Layer, ...] = ()) -> Judgement:
+        """What is said about a deed, written down; nothing is refused. `also`: rules a tool has of its own."""
+        return self.note(judge((*self._attempt.layers, *also), deed))
 
     def note(self, found: Judgement) -> Judgement:
         """Write down what somebody else has said about a deed of this attempt."""
@@ -57,12 +62,21 @@ class Guard:
         """Whether the outermost layer allows a connection by the very name of its host."""
         return names_host(self._attempt.layers, deed)
 
-    def check(self, deeds: Iterable[Deed], shown: str = "") -> None:
+    def check(self, deeds: Iterable[Deed], shown: str = "", also: tuple[Layer, ...] = ()) -> None:
         """Go on only if all deeds may be done; else `ToolFailure` (denied), or `Unapproved` if a person has to agree.
 
         `shown` is what a person sees, such as a diff. An approval holds for exactly these deeds and this text.
         """
-        found = [self.verdict(deed) for deed in deeds]
+        self._decide([self.verdict(deed, also) for deed in deeds], shown)
+
+    def ask(self, deed: Deed, why: str, shown: str) -> None:
+        """Go on only if a person has agreed to this deed and text, even where no rule asks for it."""
+        found = self.verdict(deed)
+        if found.verdict == "allow":
+            found = self.note(Judgement(deed, "ask", "perdure", why))
+        self._decide([found], shown)
+
+    def _decide(self, found: list[Judgement], shown: str) -> None:
         verdict = strictest(found)
         if verdict == "deny":
             raise ToolFailure("denied", _refusal(found), detail={"deeds": _plain(found, "deny")})

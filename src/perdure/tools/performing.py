@@ -76,12 +76,13 @@ class ToolPerformer:
         except asyncio.CancelledError:
             context.stop()
             raise
-        return replace(outcome, judged=guard.judged) if attempt.layers else outcome
+        judged = guard.judged
+        return replace(outcome, judged=judged) if judged else outcome
 
     async def _deed(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
         try:
             bound = self._bound(tool, attempt, context)
-            if attempt.layers and attempt.by == "call":
+            if attempt.by == "call" and tool.declared.is_minded(attempt.layers):
                 context.guard.check(tool.deeds(attempt.call.arguments))
         except ToolFailure as refusal:
             return Outcome(exit="failure", failure=refusal.failure)

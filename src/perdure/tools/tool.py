@@ -16,6 +16,7 @@ from perdure.tools.context import Context
 from perdure.tools.declaring import UNDECLARED, Declaration, Declared, called_with
 from perdure.tools.docstring import summary_of
 from perdure.tools.errors import BadFunction, BadName, NotImportable
+from perdure.tools.given import Given
 from perdure.tools.signature import Signature
 from perdure.tools.vetting import vet
 
@@ -34,7 +35,8 @@ class Tool(Generic[P, R]):
     function: Callable[P, R]
     summary: str
     """The first line of its docstring."""
-    signature: Signature
+    signature: Signature | Given
+    """What it takes and gives: read from the function, or given by somebody else."""
     repeat: Repeat | Callable[..., Repeat] = "never"
     """What may be done with an attempt of which nobody knows how it ended; a function decides by the arguments."""
     isolate: bool = False
@@ -92,7 +94,7 @@ class Tool(Generic[P, R]):
             {
                 "name": self.name,
                 "summary": self.summary,
-                "inputs": self.signature.inputs,
+                "inputs": self.signature.promise,
                 "repeat": "by arguments" if callable(self.repeat) else self.repeat,
                 "declared": self.declared.data(),
             }
@@ -149,7 +151,7 @@ def tool(  # noqa: PLR0913  each word stands for itself where it is used
     """Make a function a tool. Without a name it is called after its module and itself: `module.function`."""
 
     def made(function: Callable[P, R]) -> Tool[P, R]:
-        called = _checked_name(name or _name_of(function))
+        called = checked_name(name or _name_of(function))
         _check_options(limit, timeout)
         signature, said = Signature(function), Declaration(**declared) if declared else UNDECLARED
         vet(called, signature, repeat, said)
@@ -163,7 +165,8 @@ def _name_of(function: Callable[..., Any]) -> str:
     return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
 
 
-def _checked_name(name: str) -> str:
+def checked_name(name: str) -> str:
+    """The name, if plans can use it; else `BadName`."""
     if re.fullmatch(TOOL_PATTERN, name) and len(name) <= LONGEST:
         return name
     raise BadName(f'"{name[:LONGEST]}" is no name for a tool', 'write a domain and a name, as in "http.get"')

@@ -10,7 +10,7 @@ from gates import allowing, attempt_of, gate_of
 from servers import saying
 
 from perdure.tools import ToolPerformer
-from perdure.tools.builtin import HTTP
+from perdure.tools.builtin.http_ import HTTP
 from perdure.tools.guard import Guard
 from perdure.tools.net import Caps, Gate, addresses
 

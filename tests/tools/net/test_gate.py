@@ -98,7 +98,7 @@ def test_one_address_behind_a_wall_spoils_the_name(inner):
     gate = gate_of("*", resolve=resolving(["93.184.216.34", inner]))
     with pytest.raises(ToolFailure, match="not public"):
         gate.admit("example.com", 443)
-    assert [(each.verdict, each.by) for each in gate.judged] == [("deny", "perdure"), ("allow", "")]
+    assert [(each.verdict, each.by) for each in gate.judged] == [("deny", "perdure"), ("allow", "user")]
 
 
 def test_a_host_that_is_not_allowed_is_not_even_resolved():

@@ -15,7 +15,8 @@ from servers import authority, hang_up, saying, slowly
 
 from perdure.core.policy import Layer, Terms
 from perdure.tools import Context, ToolFailure, ToolPerformer
-from perdure.tools.builtin import HANDS, HTTP
+from perdure.tools.builtin import HANDS
+from perdure.tools.builtin.http_ import HTTP
 from perdure.tools.net.url import url_of
 
 pytestmark = pytest.mark.anyio
@@ -209,7 +210,7 @@ async def test_redirects_are_followed_and_judged_anew(serve):
     refused = await get(begin)
     assert refused.failure.kind == "denied"
     assert end.connections == 1
-    assert [each.verdict for each in refused.judged] == ["deny", "allow", "allow"]
+    assert [(each.verdict, each.deed.kind) for each in refused.judged] == [("deny", "connect"), ("allow", "connect")]
 
 
 async def test_credentials_stay_with_their_origin(serve):
