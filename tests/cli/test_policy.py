@@ -89,8 +89,8 @@ def test_test_tells_verdict_deed_layer_and_rule(perdure, work, own):
     done = perdure("policy", "test", "plan.yaml", "--step", "edit", *deeds, cwd=work)
     assert done.returncode == 1
     assert [(row[0], row[2]) for row in rows(done)] == [
-        ("allow", ""), ("ask", "the plan"), ("deny", "the plan"), ("allow", ""), ("deny", "step outer"), ("allow", ""), ("deny", "the plan"), ("allow", ""),
-        ("allow", ""), ("ask", "the plan"),
+        ("allow", "the plan"), ("ask", "the plan"), ("deny", "the plan"), ("allow", "step outer"), ("deny", "step outer"), ("allow", "the plan"),
+        ("deny", "the plan"), ("allow", ""), ("allow", ""), ("ask", "the plan"),
     ]  # fmt: skip
     assert rows(done)[5][1] == "run git log a b"
     assert rows(done)[6][3] == "run git push is denied by git push *"

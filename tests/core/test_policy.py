@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from perdure.core.deeds import LONGEST, LONGEST_COMMAND, split_host
-from perdure.core.policy import LINE, Deed, Judgement, Layer, Terms, judge, strictest
+from perdure.core.deeds import LONGEST, LONGEST_COMMAND, is_host, split_host
+from perdure.core.policy import LINE, Deed, Judgement, Layer, Terms, judge, names_host, strictest
 
 RANK = ["allow", "ask", "deny"]
 FIELDS = {
@@ -206,6 +206,7 @@ def test_a_host_that_is_judged_has_one_spelling(text):
     assert text.isascii()
     assert port == str(int(port))
     assert 1 <= int(port) <= 65_535
+    assert is_host(host)
     bare = host.strip("[]")
     try:
         assert str(ip_address(bare)) == bare
@@ -299,6 +300,14 @@ def test_an_escaped_path_matches_itself_alone(path, other):
     assert verdict(Deed("write", path), layer) == "ask"
     if verdict(Deed("write", other)) == "allow":
         assert (verdict(Deed("write", other), layer) == "ask") is (other == path)
+
+
+def test_only_the_outermost_layer_names_a_host_and_no_pattern_does():
+    named, like, silent = one("connect", allow=["localhost:80"]), one("connect", allow=["*:*", "*.example"]), Layer("x")
+    deed = Deed("connect", "localhost:80")
+    assert names_host([named, like], deed)
+    assert not any(names_host(layers, deed) for layers in ([], [silent, named], [like, named], [like]))
+    assert not names_host([named], Deed("connect", "localhost:81"))
 
 
 def test_a_command_by_its_path_is_denied_by_its_name_but_not_allowed_by_it():

@@ -40,6 +40,8 @@ WRONG = [
     ({"network": ["127.1"]}, "policy.network.0", "no plain address", "192.0.2.1"),
     ({"network": ["2001:db8::1"]}, "policy.network.0", "no plain address", "[2001:db8::1]"),
     ({"network": ["[::ffff:10.0.0.1]"]}, "policy.network.0", "no plain address", "[2001:db8::1]"),
+    ({"network": ["[0::1]"]}, "policy.network.0", "no plain address", "[2001:db8::1]"),
+    ({"network": ["127.0.0.01"]}, "policy.network.0", "no plain address", "192.0.2.1"),
     ({"network": ["bücher.example"]}, "policy.network.0", "no host", "xn--"),
     ({"network": ["user@example.com"]}, "policy.network.0", "no host", "host:port"),
     ({"commands": {"allow": [[]]}}, "policy.commands.allow.0", "empty", "[git, status]"),

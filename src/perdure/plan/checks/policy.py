@@ -103,7 +103,7 @@ def _no_host(pattern: str, host: str) -> Flaw:
         return f"{_quoted(pattern)} is no host", "write *.example.com for what is below it, or * for every host"
     if host.endswith("."):
         return f"{_quoted(pattern)} ends with a dot", f"write {host.rstrip('.')}"
-    if host.count(":") > 1 or _NUMBER.fullmatch(host):
+    if host.startswith("[") or host.count(":") > 1 or _NUMBER.fullmatch(host):
         hint = "write an IPv4 address as 192.0.2.1, an IPv6 address in brackets and in its short form, as [2001:db8::1]"
         return f"{_quoted(pattern)} is no plain address", hint
     return f"{_quoted(pattern)} is no host", "write host:port, as in example.com:443; other scripts as xn--…"
