@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from perdure.core.calls import Approval
-from perdure.core.policy import Deed, Judgement, judge, strictest
+from perdure.core.policy import Deed, Judgement, Layer, judge, strictest
 from perdure.core.values import digest_of
 from perdure.ports import Attempt
 from perdure.tools.failure import ToolFailure
@@ -41,18 +41,23 @@ class Guard:
         mild = [each for each in self._judged if each.verdict == "allow"]
         return tuple([*strict, *mild][:MOST_KEPT])
 
-    def verdict(self, deed: Deed) -> Judgement:
-        """What is said about a deed, written down; nothing is refused."""
-        found = judge(self._attempt.layers, deed)
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The rules that are in force."""
+        return self._attempt.layers
+
+    def verdict(self, deed: Deed, also: tuple[Layer, ...] = ()) -> Judgement:
+        """What is said about a deed, written down; nothing is refused. `also`: rules a tool has of its own."""
+        found = judge((*self._attempt.layers, *also), deed)
         self._judged.append(found)
         return found
 
-    def check(self, deeds: Iterable[Deed], shown: str = "") -> None:
+    def check(self, deeds: Iterable[Deed], shown: str = "", also: tuple[Layer, ...] = ()) -> None:
         """Go on only if all deeds may be done; else `ToolFailure` (denied), or `Unapproved` if a person has to agree.
 
         `shown` is what a person sees, such as a diff. An approval holds for exactly these deeds and this text.
         """
-        found = [self.verdict(deed) for deed in deeds]
+        found = [self.verdict(deed, also) for deed in deeds]
         verdict = strictest(found)
         if verdict == "deny":
             raise ToolFailure("denied", _refusal(found), detail={"deeds": _plain(found, "deny")})
