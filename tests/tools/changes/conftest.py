@@ -1,12 +1,19 @@
+import multiprocessing
 import os
+import shutil
+import sys
+import tempfile
+from multiprocessing import forkserver
 from pathlib import Path
 
+import changes_world
 import pytest
+from changes_world import Folder, context_of, hands_at
 
-from perdure.core.calls import Call
-from perdure.ports import Attempt
-from perdure.tools.context import Context
-from perdure.tools.hands import Hands
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
 
 
 @pytest.fixture
@@ -17,10 +24,7 @@ def volume():
 
 @pytest.fixture
 def hands(tmp_path):
-    """A workspace, and the engine's own place beside it."""
-    (tmp_path / "workspace").mkdir()
-    (tmp_path / "state").mkdir(mode=0o700)
-    return Hands(tmp_path / "workspace", tmp_path / "state")
+    return hands_at(tmp_path)
 
 
 @pytest.fixture
@@ -31,38 +35,35 @@ def workspace(hands):
 @pytest.fixture
 def context(hands):
     """A context under a key; with rules, and with what people have agreed to."""
-    return lambda key="key", layers=(), approved=(): context_of(hands, key, layers, approved)
+    return lambda key="key", **rules: context_of(hands, key, **rules)
 
 
-def context_of(hands, key="key", layers=(), approved=()):
-    attempt = Attempt("r_1", "step", 1, 1, key, Call("tool", "files.edit", {}), layers=tuple(layers), approved=frozenset(approved))  # fmt: skip
-    return Context(attempt, hands=hands)
+@pytest.fixture(scope="session")
+def processes():
+    """Processes that have imported everything already."""
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["changes_world"])
+    with pytest.MonkeyPatch.context() as patch:
+        support = Path(changes_world.__file__).parent
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(support), *sys.path]))
+        forkserver.ensure_running()
+    return found
 
 
-class Folder:
-    """A directory as a mapping: what is in it, with modes and links, so that two looks can be compared."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def write(self, **files):
-        for name, data in files.items():
-            self[name.replace("__", "/").replace("_", ".")] = data
-
-    def __setitem__(self, name, data):
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data if isinstance(data, bytes) else data.encode())
-
-    def __getitem__(self, name):
-        return (self.path / name).read_bytes()
-
-    def look(self):
-        return {str(each.relative_to(self.path)): _seen(each) for each in sorted(self.path.rglob("*"))}
+@pytest.fixture(scope="session")
+def strace():
+    """strace(1); it is part of the tests, so that a missing package is no reason to leave them out."""
+    found = shutil.which("strace")
+    if found is None and os.environ.get("CI") == "true":
+        pytest.fail("strace is not installed (apt install strace)")
+    return found or pytest.skip("strace is not installed")
 
 
-def _seen(path: Path):
-    if path.is_symlink():
-        return ("link", str(path.readlink()))
-    mode = oct(path.stat().st_mode & 0o7777)
-    return ("directory", mode) if path.is_dir() else ("file", mode, path.read_bytes())
+@pytest.fixture
+def memory(tmp_path):
+    """A place where syncing costs nothing, for those who race and do not pull the plug."""
+    if not os.access("/dev/shm", os.W_OK):  # noqa: S108
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as place:  # noqa: S108
+        yield Path(place)
