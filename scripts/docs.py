@@ -7,7 +7,7 @@ docs is written by hand.
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +26,8 @@ from perdure.plan.drawing.svg import svg
 from perdure.plan.model import parts
 from perdure.plan.model.meaning import meanings
 from perdure.plan.model.steps import STEP_TYPES, AnyStep, Grouping, Leading, Working
-from perdure.tools import BUILTIN
+from perdure.tools import BUILTIN, AnyTool
+from perdure.tools.builtin import HANDS
 
 MANY: Final = 5
 """A union of more members than this is the union of all steps."""
@@ -170,8 +171,17 @@ def settings() -> Iterator[str]:
 
 def tools() -> Iterator[str]:
     """The built-in tools with their arguments."""
+    yield from _tools(BUILTIN)
+
+
+def hands() -> Iterator[str]:
+    """The tools that need a workspace."""
+    yield from _tools(HANDS)
+
+
+def _tools(tools: Iterable[AnyTool]) -> Iterator[str]:
     yield "| tool | arguments | gives | |\n|---|---|---|---|\n"
-    for each in sorted(BUILTIN, key=lambda tool: tool.name):
+    for each in sorted(tools, key=lambda tool: tool.name):
         facts = each.facts()
         arguments = "<br>".join(_argument(name, info) for name, info in (facts.inputs or {})["properties"].items())
         yield f"| `{each.name}` | {arguments} | {_type(facts.returns or {})} | {_cell(each.summary)} |\n"
@@ -207,6 +217,7 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "codes": codes,
     "settings": settings,
     "tools": tools,
+    "hands": hands,
     "events": events,
 }
 

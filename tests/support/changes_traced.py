@@ -11,6 +11,7 @@ WRITING = (
     "linkat", "symlinkat", "fchmod", "fchmodat", "fchown", "fcntl", "flock", "rmdir",
 )  # fmt: skip
 
+
 class Traced:
     """A process that waits for a word, with strace at its side."""
 

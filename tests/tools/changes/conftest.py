@@ -65,5 +65,5 @@ def memory(tmp_path):
     if not os.access("/dev/shm", os.W_OK):  # noqa: S108
         yield tmp_path
         return
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as place:  # noqa: S108
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as place:
         yield Path(place)

@@ -15,7 +15,7 @@ from perdure.tools.guard import Unapproved
 
 CORPUS = (
     "..", "../outside", "a/../../outside", "/etc/passwd", "//etc/passwd", "a//b", "./a", "a/.", "a/", "", ".",
-    "..\\outside", "C:\\x", "a\0b", "a\nb", "\x7f", "%2e%2e/outside/secret", "..%2foutside", "．．/outside", "‥/outside",
+    "..\\outside", "C:\\x", "a\0b", "a\nb", "\x7f", "%2e%2e/outside/secret", "..%2foutside", "\uff0e\uff0e/outside", "‥/outside",
     "a/\u202e/b", "link/../outside/secret", "up/secret", "abs/secret", "chain/secret", "self/root/etc/passwd",
     "proc/self/root/etc/passwd", "x" * 5000, "/".join(["d"] * 3000), "a" * 256, "~/x", "$HOME/x", "file:///etc/passwd", "loop/x",
 )  # fmt: skip
@@ -74,16 +74,16 @@ def test_links_that_are_swapped_in_never_lead_out(tmp_path, volume):
         tree.close()
     assert min(seen.values()) > 100, seen
     assert (tmp_path / "outside/f").read_text() == "secret"
-    assert os.listdir(tmp_path / "outside") == ["f"]
-    assert len(os.listdir(hands.workspace / "d")) > 1, "nothing was ever written"
+    assert [each.name for each in (tmp_path / "outside").iterdir()] == ["f"]
+    assert len(list((hands.workspace / "d").iterdir())) > 1, "nothing was ever written"
 
 
 def swap(workspace, over):
     while not over.is_set():
-        os.rename(workspace / "d", workspace / "x")
-        os.rename(workspace / "l", workspace / "d")
-        os.rename(workspace / "d", workspace / "l")
-        os.rename(workspace / "x", workspace / "d")
+        (workspace / "d").rename(workspace / "x")
+        (workspace / "l").rename(workspace / "d")
+        (workspace / "d").rename(workspace / "l")
+        (workspace / "x").rename(workspace / "d")
 
 
 def looked(tree):
@@ -115,7 +115,9 @@ def test_a_new_link_stays_inside(context, workspace, hands):
     assert workspace.look() == {}
 
 
-@pytest.mark.parametrize("name", [".git", ".GIT", ".git.", ".git ", ".gi\u200ct", ".git::$INDEX_ALLOCATION", "sub/.Git/config", ".hg/hgrc"])
+@pytest.mark.parametrize(
+    "name", [".git", ".GIT", ".git.", ".git ", ".gi\u200ct", ".git::$INDEX_ALLOCATION", "sub/.Git/config", ".hg/hgrc"]
+)
 def test_the_memory_of_version_control_is_known_by_any_of_its_names(name, context):
     assert rule_for(name).write == "deny"
     with pytest.raises(ToolFailure) as found:
@@ -132,7 +134,17 @@ def test_what_runs_later_is_asked_about_first(rule, context, workspace):
 
 
 def test_ordinary_names_are_not_protected():
-    for path in ("git", "src/.gitignore", "environment.py", ".envoy", "docs/.github.md", "a.git", "x/.git2", "README.md", ".editorconfig"):
+    for path in (
+        "git",
+        "src/.gitignore",
+        "environment.py",
+        ".envoy",
+        "docs/.github.md",
+        "a.git",
+        "x/.git2",
+        "README.md",
+        ".editorconfig",
+    ):
         assert rule_for(path) is None, path
 
 

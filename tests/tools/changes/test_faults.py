@@ -1,8 +1,8 @@
 """Disks that are full or broken: the set is whole, or nothing of it is there, or it is said what stands where (R11)."""
 
 import pytest
-from changes_world import begin, do
 from changes_traced import Traced, points
+from changes_world import begin, do
 
 from perdure.tools.failure import ToolFailure
 
@@ -26,7 +26,7 @@ def attempt(place):
 def test_a_fault_leaves_all_or_nothing(error, strace, processes, tmp_path, volume):
     found = [each for each in points(strace, processes, tmp_path, attempt) if each[0] in FAILING]
     heard = set()
-    for name, n in found[:: volume(8, 1)]:
+    for name, n in found[:: volume(12, 1)]:
         place = tmp_path / f"{name}-{n}"
         folder = begin(place)
         start = folder.look()
@@ -38,6 +38,10 @@ def test_a_fault_leaves_all_or_nothing(error, strace, processes, tmp_path, volum
             assert now == start, (name, n, told)
         do(place)
         after = folder.look()
-        assert set(after) == {"a.txt", "d", "d/e.txt", "moved", "moved/c.txt", "new", "new/deep", "new/deep/f.txt"}, (name, n, told)
+        assert set(after) == {"a.txt", "d", "d/e.txt", "moved", "moved/c.txt", "new", "new/deep", "new/deep/f.txt"}, (
+            name,
+            n,
+            told,
+        )
         assert after["a.txt"] == ("file", "0o750", b"one\nTWO\nthree\n")
     assert "unavailable" in heard

@@ -19,10 +19,10 @@ def call(hands):
     """Call a tool for files; the outcome."""
     performer = ToolPerformer(HANDS, hands=hands)
 
-    async def called(name, key=None, layers=(), approved=(), by="call", output=None, **arguments):
+    async def called(name, *, layers=(), approved=(), by="call", output=None, **arguments):
         called.n += 1
         attempt = Attempt(
-            "r_1", "step", 1, 1, key or f"key-{called.n}", Call("tool", f"files.{name}", arguments), by=by, output=output,
+            "r_1", "step", 1, 1, f"key-{called.n}", Call("tool", f"files.{name}", arguments), by=by, output=output,
             layers=tuple(layers), approved=frozenset(approved),
         )  # fmt: skip
         return await performer.perform(attempt)
@@ -73,7 +73,7 @@ async def test_one_step_edits_many_files_and_is_taken_back(call, workspace):
 
 
 @pytest.mark.parametrize(
-    ("before", "old", "new", "after"),
+    "case",
     [
         (b"\xef\xbb\xbfa\r\nb\r\n", "a\nb", "a\nc\nb", b"\xef\xbb\xbfa\r\nc\r\nb\r\n"),
         (b"a\r\nb", "b", "c", b"a\r\nc"),
@@ -83,7 +83,8 @@ async def test_one_step_edits_many_files_and_is_taken_back(call, workspace):
         (b"tab\there \n", "\there ", "", b"tab\n"),
     ],
 )
-async def test_bytes_around_an_edit_stay_as_they_are(call, workspace, before, old, new, after):
+async def test_bytes_around_an_edit_stay_as_they_are(call, workspace, case):
+    before, old, new, after = case
     workspace["f"] = before
     await given(call("edit", edits=[{"path": "f", "old": old, "new": new}]))
     assert workspace["f"] == after

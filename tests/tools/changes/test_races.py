@@ -1,6 +1,5 @@
 """Somebody saves while a step edits: no byte of theirs is lost, and every conflict is reported (R7)."""
 
-import os
 import random
 import threading
 import time
@@ -61,7 +60,7 @@ def test_no_save_is_lost(save, deed, memory, volume):
         user.join()
         seen[outcome[0]] += 1
         assert_kept(outcome, path, theirs, images, deed)
-        assert not [name for name in os.listdir(hands.workspace) if name.startswith(".perdure")]
+        assert not list(hands.workspace.glob(".perdure*"))
         path.unlink(missing_ok=True)
     assert folder.look() == {}
     assert seen["theirs"], "nobody was ever in the way; the race is none"
@@ -93,7 +92,9 @@ def assert_kept(outcome, path, theirs, images, deed):
     who, told = outcome
     now = path.read_bytes() if path.exists() else b""
     if who == "ours" and deed == "edit":
-        assert now in (theirs, theirs.replace(b"line 100\n", b"ours\n"), LINES.replace(b"line 100\n", b"ours\n")), now[:200]
+        assert now in (theirs, theirs.replace(b"line 100\n", b"ours\n"), LINES.replace(b"line 100\n", b"ours\n")), now[
+            :200
+        ]
         assert now != LINES.replace(b"line 100\n", b"ours\n"), "their save is gone"
     elif who == "ours":
         removed = [images.read(each["before"]["digest"]) for each in told["changes"] if deed == "delete"]

@@ -71,7 +71,7 @@ class Applying:
         for each in self._changes.closed:
             self._close(each)
         if self._placing.lost:
-            self.notes.append(f"attributes that could not be kept: {', '.join(sorted(set(self._placing.lost)))}")
+            self.notes.append(f"attributes that could not be kept: {', '.join(self._placing.lost)}")
 
     def _close(self, change: Change) -> None:
         try:

@@ -7,14 +7,15 @@ still write it, it is swapped back. A file that stands parked is ours only if it
 
 import errno
 import os
-import stat
 import time
 from contextlib import suppress
 from typing import Final
 
 from perdure.tools.changes.conflict import Conflict
-from perdure.tools.changes.images import Image, Images
-from perdure.tools.changes.kernel import EXCHANGE, NOREPLACE, UNSUPPORTED, is_written, rename_at
+from perdure.tools.changes.images import Images
+from perdure.tools.changes.kernel import is_written
+from perdure.tools.changes.making import Making
+from perdure.tools.changes.renaming import exchange, move, rename
 from perdure.tools.changes.sets import Change
 from perdure.tools.changes.tree import OURS, Spot, Tree
 
@@ -32,9 +33,13 @@ class Placing:
         self._tree: Final = tree
         self._images: Final = images
         self._tag: Final = tag
+        self._making: Final = Making(tree, images)
         self.weak = False
-        self.lost: list[str] = []
-        """Attributes that could not be carried over."""
+
+    @property
+    def lost(self) -> list[str]:
+        """Attributes of files that could not be carried over."""
+        return sorted(set(self._making.lost))
 
     def place(self, n: int, change: Change) -> None:
         """Bring a name from one image to the other; done already: nothing. `Conflict` if it holds neither."""
@@ -101,8 +106,8 @@ class Placing:
         if now != change.before:
             raise Conflict(change, _CHANGED, now)
         if change.after is not None:
-            self._make(draft, change.after, spot)
-            _move(draft, parked)
+            self._making.make(draft, change.after, spot)
+            move(draft, parked)
         self._turn(spot, parked, change)
         os.fsync(spot.directory)
         if change.before is not None:
@@ -112,9 +117,9 @@ class Placing:
         """The moment of the change."""
         try:
             if change.before is None:
-                self._rename(parked, spot)
+                rename(parked, spot)
             elif change.after is None:
-                self._rename(spot, parked)
+                rename(spot, parked)
             else:
                 self._exchange(parked, spot)
         except FileExistsError:
@@ -162,7 +167,7 @@ class Placing:
         if (left := aside.status()) is not None:
             now = spot.status()
             if parked.status() is None and (now is None or now.st_ino != left.st_ino):
-                _move(aside, parked)
+                move(aside, parked)
             else:
                 aside.remove()
         return draft
@@ -190,7 +195,7 @@ class Placing:
 
     def _return(self, spot: Spot, parked: Spot, change: Change) -> None:
         try:
-            self._rename(parked, spot)
+            rename(parked, spot)
         except FileExistsError:
             raise Conflict(change, "was made anew by somebody else", spot.image(), self._keep(parked)) from None
         os.fsync(spot.directory)
@@ -202,74 +207,5 @@ class Placing:
         parked.remove()
         return found.digest if found else ""
 
-    # --------------------------------------------------------------------------- files
-
-    def _make(self, draft: Spot, image: Image, old: Spot) -> None:
-        if image.kind == "link":
-            os.symlink(os.fsdecode(self._images.read(image.digest)), draft.name, dir_fd=draft.directory)
-            return
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        file = os.open(draft.name, flags, 0o600, dir_fd=draft.directory)
-        try:
-            self._images.copy(image.digest, file)
-            self._dress(file, old)
-            os.fchmod(file, image.mode)
-            os.fsync(file)
-        finally:
-            os.close(file)
-
-    def _dress(self, file: int, old: Spot) -> None:
-        """Owner, group and attributes of the file that stood there. A new file belongs to the workspace's owner."""
-        found = old.status()
-        owner = self._tree.owner if found is None else found.st_uid
-        if owner != os.geteuid():
-            os.fchown(file, owner, -1)
-        if found is None or not stat.S_ISREG(found.st_mode):
-            return
-        with suppress(PermissionError):
-            os.fchown(file, -1, found.st_gid)
-        with suppress(OSError), old.reading() as source:
-            self._carry_attributes(source, file)
-
-    def _carry_attributes(self, source: int, to: int) -> None:
-        for name in os.listxattr(source):
-            try:
-                os.setxattr(to, name, os.getxattr(source, name))
-            except OSError:
-                self.lost.append(name)
-
-    # --------------------------------------------------------------------------- names
-
-    def _rename(self, old: Spot, new: Spot) -> None:
-        """To a name that nobody has. Where the kernel cannot promise that, a second name does."""
-        try:
-            rename_at(old.directory, old.name, new.name, NOREPLACE)
-        except OSError as error:
-            if error.errno not in UNSUPPORTED:
-                raise
-            _link(old, new)
-            old.remove()
-
-    def _exchange(self, one: Spot, other: Spot) -> None:
-        """Swap two names. Where the kernel cannot, there is a moment in which a save could be missed: `weak`."""
-        try:
-            rename_at(one.directory, one.name, other.name, EXCHANGE)
-        except OSError as error:
-            if error.errno not in UNSUPPORTED:
-                raise
-            self.weak = True
-            aside = one.beside(f"{one.name}.old")
-            aside.remove()
-            _link(other, aside)
-            _move(one, other)
-            _move(aside, one)
-
-
-def _link(old: Spot, new: Spot) -> None:
-    """A second name for a file; `FileExistsError` if somebody has that name."""
-    os.link(old.name, new.name, src_dir_fd=old.directory, dst_dir_fd=new.directory, follow_symlinks=False)
-
-
-def _move(old: Spot, new: Spot) -> None:
-    """Over whatever is there."""
-    os.rename(old.name, new.name, src_dir_fd=old.directory, dst_dir_fd=new.directory)
+    def _exchange(self, parked: Spot, spot: Spot) -> None:
+        self.weak |= not exchange(parked, spot)

@@ -50,6 +50,8 @@ def folded(path: str) -> str:
 
 
 def _folded(name: str) -> str:
+    if name.isascii():
+        return name.lower().partition(":")[0].rstrip(". ") or name
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
     seen = "".join(each for each in plain if unicodedata.category(each) != "Cf")
     return seen.partition(":")[0].rstrip(". ") or name
@@ -57,8 +59,16 @@ def _folded(name: str) -> str:
 
 def rule_for(path: str) -> Rule | None:
     """The rule about a path, if there is one."""
-    deed = Deed("read", folded(path))
+    plain = folded(path)
+    if not any(part.startswith(_HEADS) for part in plain.split("/")):  # as of nearly all
+        return None
+    deed = Deed("read", plain)
     return next((each for each in RULES if judge((_LAYERS[each],), deed).verdict == "deny"), None)
+
+
+def _head(rule: Rule) -> str:
+    """How the first name of a rule begins."""
+    return folded(rule.pattern.partition("/")[0].rstrip("*."))
 
 
 def _layer(rule: Rule) -> Layer:
@@ -67,6 +77,7 @@ def _layer(rule: Rule) -> Layer:
 
 
 _LAYERS: Final = {each: _layer(each) for each in RULES}
+_HEADS: Final = tuple({_head(each) for each in RULES})
 
 
 def refuse_protected(deeds: Iterable[Deed], private: Sequence[str] = ()) -> None:
@@ -91,10 +102,9 @@ def _is_asked(deed: Deed, layers: Sequence[Layer]) -> bool:
     rule = rule_for(deed.what)
     if rule is None or (rule.write if deed.kind == "write" else rule.read) != "ask":
         return False
-    head = folded(rule.pattern.partition("/")[0].rstrip("*."))
     terms = [each.files_write if deed.kind == "write" else each.files_read for each in layers]
     patterns = [folded(str(pattern)) for each in terms for pattern in each.allow or ()]
-    return not any(part.startswith(head) for pattern in patterns for part in pattern.split("/"))
+    return not any(part.startswith(_head(rule)) for pattern in patterns for part in pattern.split("/"))
 
 
 def inside(workspace: Path, places: Iterable[Path]) -> tuple[str, ...]:
