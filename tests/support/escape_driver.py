@@ -92,7 +92,7 @@ async def sandboxed(root, bait):
 def in_the_open(root, bait):
     """Mounts of its own, so that it can do no harm; apart from that everything is left open."""
     words = ["/usr/bin/bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--cap-add", "ALL", "--unshare-uts"]
-    os.set_inheritable(os.dup(0), True)  # noqa: FBT003  a descriptor that somebody forgot
+    os.set_inheritable(os.dup(0), True)
     told = json.dumps({**bait, "open": True})
     words += ["--chdir", str(root / "ws"), "--", interpreter(), "-I", "-S", str(ESCAPES), told]
     ran = subprocess.run(words, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=60, close_fds=False)

@@ -21,7 +21,12 @@ def users():
 def start(user, script, *words, env=None, timeout=120):
     """Run a script of the support directory, and give back what it printed."""
     python, paths = _python(user)
-    found = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1", **(env or {})}
+    found = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **(env or {}),
+    }
     done = subprocess.run(
         [*_as(user), python, str(SUPPORT / script), *words], env=found, capture_output=True, text=True, timeout=timeout,
         check=False, cwd="/",
@@ -46,7 +51,7 @@ def a_place(user):
             os.chown(made, NOBODY, NOBODY)
         yield made
     finally:
-        subprocess.run(["rm", "-rf", "--", str(made)], check=True)
+        subprocess.run(["/bin/rm", "-rf", "--", str(made)], check=True)
 
 
 def _as(user):
@@ -66,5 +71,11 @@ def _python(user):
 
 
 def _may_run(program):
-    words = [*_as("nobody"), "env", program, "-c", "import asyncio"]  # what `setpriv` itself starts still has its rights
+    words = [
+        *_as("nobody"),
+        "env",
+        program,
+        "-c",
+        "import asyncio",
+    ]  # what `setpriv` itself starts still has its rights
     return subprocess.run(words, check=False, capture_output=True, cwd="/").returncode == 0

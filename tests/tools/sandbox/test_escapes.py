@@ -38,4 +38,8 @@ def test_where_the_doors_are_open_the_ways_lead_out(tried):
     missed = set(tried["control"]) - noticed - HARMLESS_EVERYWHERE
     assert len(noticed) >= 50
     if "read passwords" in noticed:  # by root, to whom everything is open
-        assert missed <= {"read through the root of process 1", "see the environment of process 1", "write through process 1"}
+        assert missed <= {
+            "read through the root of process 1",
+            "see the environment of process 1",
+            "write through process 1",
+        }
