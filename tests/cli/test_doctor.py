@@ -20,7 +20,7 @@ def test_where_all_is_well(perdure, db):
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.split(maxsplit=2) for line in done.stdout.splitlines() if not line.startswith(" ")]
     assert [about for _, about, _ in lines] == (
-        "python sqlite settings disk room writing journal owner schema pages runs".split()
+        "python sqlite sandbox settings disk room writing journal owner schema pages runs".split()
     )
     assert ["ok", "owner", "nobody writes it now"] in lines
     assert ["ok", "schema", "version 1"] in lines

@@ -39,7 +39,7 @@ def opened(path, flags):
     with contextlib.suppress(OSError):
         os.close(os.open(path, flags | os.O_NONBLOCK))
         if flags & os.O_CREAT:
-            os.unlink(path)
+            Path(path).unlink()
         return f"{path} can be opened"
     return ""
 
@@ -75,7 +75,7 @@ def read_a_secret_outside():
 @way
 def list_a_home():
     with contextlib.suppress(OSError):
-        return " ".join(os.listdir(BAIT["home"]))
+        return " ".join(each.name for each in Path(BAIT["home"]).iterdir())
     return ""
 
 
@@ -158,7 +158,7 @@ def see_the_memory_of_the_kernel():
 @way
 def see_devices_of_the_machine():
     with contextlib.suppress(OSError):
-        return " ".join(sorted(os.listdir("/sys"))[:5])
+        return " ".join(sorted(each.name for each in Path("/sys").iterdir())[:5])
     return ""
 
 
@@ -235,7 +235,7 @@ def add_a_hook():
 @way
 def remove_version_control():
     with contextlib.suppress(OSError):
-        os.rename(".git", "gone")
+        Path(".git").rename("gone")
         return "it was moved away"
     return ""
 

@@ -51,7 +51,7 @@ def a_place(user):
             os.chown(made, NOBODY, NOBODY)
         yield made
     finally:
-        subprocess.run(["rm", "-rf", "--", str(made)], check=True)
+        subprocess.run(["/bin/rm", "-rf", "--", str(made)], check=True)
 
 
 def _as(user):

@@ -49,7 +49,7 @@ async def run(  # noqa: PLR0913  each is a word that plans may write
         inside = _AT if context.hands.tier == "bwrap" else _STARTER
         wanted = network or []
         made = Command(
-            [interpreter(), "-I", str(inside), str(result)],
+            [interpreter(), "-I", "-S", str(inside), str(result)],
             env={"PERDURE_STEP_KEY": context.key},
             stdin=json.dumps({"code": code, "inputs": inputs}).encode(),
             seconds=time_for(context, seconds),

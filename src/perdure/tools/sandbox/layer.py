@@ -86,10 +86,17 @@ class _Looking:
             )
 
     def _was_below(self, path: str) -> bool:
-        """Whether a file that is not below was, when it was first written."""
-        if not self._overlay:
+        """Whether somebody has taken away what stood there.
+
+        What was copied from below knows it, but may have been moved here from another name; so the directory below must
+        have changed, too.
+        """
+        if not self._overlay or _attribute(self._stage.upper / path, _ORIGIN) is None:
             return False
-        return _attribute(self._stage.upper / path, _ORIGIN) is not None
+        above = (self._stage.workspace / path).parent
+        while not above.is_dir():
+            above = above.parent
+        return _status(above).st_ctime_ns > self._stage.since
 
     # --------------------------------------------------------------------------- walking
 
@@ -125,7 +132,7 @@ class _Looking:
         below = self._stage.workspace / path
         if self._is_whiteout(status):
             yield from self._all_gone(path)
-        elif self._overlay or not _is_same(status, below):
+        elif not self._stage.is_untouched(path, status):
             yield path
             if not stat.S_ISDIR(status.st_mode) and below.is_dir() and not below.is_symlink():
                 yield from self._below(path)
@@ -167,17 +174,6 @@ def _listed(directory: Path) -> list[tuple[str, os.stat_result]]:
 
 def _status(path: Path) -> os.stat_result:
     return path.stat(follow_symlinks=False)
-
-
-def _is_same(status: os.stat_result, below: Path) -> bool:
-    """Whether a copied file was not touched: a copy keeps the time of the last write."""
-    try:
-        there = _status(below)
-    except OSError:
-        return False
-    if stat.S_ISDIR(status.st_mode):
-        return status.st_mode == there.st_mode
-    return (status.st_mode, status.st_size, status.st_mtime_ns) == (there.st_mode, there.st_size, there.st_mtime_ns)
 
 
 def _attribute(path: Path, name: str) -> bytes | None:

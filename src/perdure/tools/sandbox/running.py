@@ -56,7 +56,7 @@ async def run(command: Command, hear: Hear | None = None, watch: Watch | None = 
     ]
     try:
         stopped = await _ended(process, command.seconds, watch)
-        await process.close()
+        await process.end()
         await asyncio.wait(talking[:2], timeout=GRACE)
     finally:
         await process.close()
@@ -95,7 +95,7 @@ class Sandboxed:
         self._outlet = Outlet(command.network) if command.network else None
         self._transport: asyncio.SubprocessTransport | None = None
         self._process: Process | None = None
-        self._closed = False
+        self._ended = False
 
     # --------------------------------------------------------------- starting
 
@@ -202,9 +202,17 @@ class Sandboxed:
     # --------------------------------------------------------------- ending
 
     async def close(self) -> None:
-        """End it, whatever it does. When this returns, or raises, nothing of it is left."""
-        if not self._closed:
-            self._closed = True
+        """End it, and read no more of what it has said."""
+        try:
+            await self.end()
+        finally:
+            if self._transport is not None:
+                self._transport.close()
+
+    async def end(self) -> None:
+        """End it, whatever it does. When this returns, or raises, nothing of it is left but what it has said."""
+        if not self._ended:
+            self._ended = True
             await surely(self._end())
 
     async def _end(self) -> None:
@@ -228,6 +236,8 @@ class Sandboxed:
         try:
             async with asyncio.timeout(GRACE if self._held else PATIENCE):
                 await _returned(self._process)
+                if self._held is None:  # what we could not hold has our pipes open until it is gone
+                    await self.stdout.read()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 self._transport.kill()

@@ -44,8 +44,10 @@ class Stage:
             (root / name).mkdir(mode=0o700)
         shutil.copystat(workspace, self.upper)
         (root / "lower").symlink_to(workspace)
+        self._copied: dict[str, int] = {}
         if kind == "copy":
             _copy(workspace, self.upper)
+            self._copied = {each.path: each.inode() for each in _files(self.upper)}
         mark = root / "mark"
         mark.touch()
         self.since: Final = mark.stat().st_ctime_ns
@@ -68,6 +70,11 @@ class Stage:
             return replace(changed, source=self.upper)
         prefix = (interpreter(), "-I", "-S", _HELPER, str(self._root))
         return replace(changed, source=self._root / "merged", prefix=prefix)
+
+    def is_untouched(self, path: str, status: os.stat_result) -> bool:
+        """Whether a file of the copy is the one that was copied there, as it was."""
+        same = self._copied.get(str(self.upper / path)) == status.st_ino
+        return same and status.st_ctime_ns <= self.since and not stat.S_ISDIR(status.st_mode)
 
     def _take_out(self, hidden: Sequence[Path]) -> None:
         """Where nothing can be laid over a file, it is not there; that is no change of the command's."""

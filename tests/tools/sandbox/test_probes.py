@@ -1,0 +1,117 @@
+"""The sandbox is tried before it is relied on, and what is missing is told."""
+
+import pytest
+
+from perdure.errors import page
+from perdure.tools.hands import Hands
+from perdure.tools.sandbox import SandboxUnavailable, available, fixes, probe, probes, root
+from perdure.tools.sandbox.inside import PROBES
+
+
+@pytest.fixture(autouse=True)
+def forgetful(monkeypatch):
+    monkeypatch.setattr(probes, "_kept", {})
+
+
+@pytest.mark.parametrize("tier", ["bwrap", "landlock", "none"])
+async def test_it_holds_here(hands, tier):
+    """A machine that builds this without a sandbox has a failing test, not a skipped one."""
+    report = await probe(Hands(hands.workspace, hands.state, tier), afresh=True)
+    assert (report.ok, report.problem) == (True, "")
+    assert [each for each in report.findings if each.wrong] == []
+    assert len(report.findings) == (0 if tier == "none" else len(PROBES) + 2)
+
+
+async def test_it_is_tried_once_after_each_start_of_the_machine(hands, monkeypatch):
+    first = await available(hands)
+    monkeypatch.setattr(probes, "_kept", {})
+
+    async def never(_):
+        pytest.fail("it was tried again")
+
+    monkeypatch.setattr(probes, "_probe", never)
+    assert await available(hands) == first
+    (hands.state / "sandbox.json").write_text('{"about": "another start", "report": {}}')
+    monkeypatch.setattr(probes, "_kept", {})
+    with pytest.raises(pytest.fail.Exception):
+        await available(hands)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"about": 1}', "\x00"])
+async def test_what_was_kept_may_be_damaged(hands, text):
+    (hands.state / "sandbox.json").write_text(text)
+    assert (await available(hands)).ok
+
+
+async def test_without_bubblewrap_nothing_is_run(hands, monkeypatch, tmp_path):
+    for room in (fixes, root, probes):
+        monkeypatch.setattr(room, "BWRAP", str(tmp_path / "bwrap"))
+    with pytest.raises(SandboxUnavailable) as refused:
+        await available(hands)
+    assert refused.value.code == "PRD5101"
+    assert page(refused.value.code)
+    assert "apt install bubblewrap" in refused.value.help
+
+
+@pytest.mark.parametrize(
+    ("script", "problem", "fix"),
+    [
+        ("echo 'bwrap: Unknown option --disable-userns' >&2; exit 1", "Unknown option", "0.8 or later"),
+        ("echo 'bwrap: Creating new namespace failed: Operation not permitted' >&2; exit 1", "namespace", "namespaces"),
+        ("exit 1", "could not be set up", "lower the tier"),
+    ],
+)
+async def test_a_bubblewrap_that_fails_is_told_with_what_helps(hands, monkeypatch, script, problem, fix):
+    stand_in = hands.state / "bwrap"
+    stand_in.write_text(f"#!/bin/sh\n{script}\n")
+    stand_in.chmod(0o755)
+    for room in (fixes, root, probes):
+        monkeypatch.setattr(room, "BWRAP", str(stand_in))
+    report = await probe(hands)
+    assert not report.ok
+    assert problem in report.problem
+    assert fix in report.fix
+
+
+@pytest.mark.parametrize(
+    ("weaker", "noticed"),
+    [
+        (lambda words: [*words[:-1], "--share-net", "--"], "has no network"),
+        (lambda words: [*words[:-1], "--bind", "/etc", "/etc", "--"], "reads no passwords"),
+        (lambda words: [*words[:-1], "--bind", "/tmp", "/tmp", "--"], "reads no file outside"),  # noqa: S108  the place that must not be seen
+        (lambda words: _without(words, "--seccomp", 2), "has no Unix sockets"),
+        (lambda words: _without(_without(words, "--seccomp", 2), "--disable-userns", 1), "makes no namespaces"),
+    ],
+)
+async def test_a_sandbox_that_leaks_is_refused(hands, monkeypatch, weaker, noticed):
+    """The probes notice when a guard is missing."""
+    real = root.arguments
+
+    def weak(command, **more):
+        words = real(command, **more)
+        split = words.index("--") + 1
+        return [*weaker(words[:split]), *words[split:]]
+
+    monkeypatch.setattr("perdure.tools.sandbox.running.arguments", weak)
+    report = await probe(hands, afresh=True)
+    assert not report.ok
+    assert noticed in {each.name for each in report.findings if each.wrong}
+    assert "does not hold" in report.problem
+    assert probes._recalled(hands.state, probes._about("bwrap")) is None
+
+
+def _without(words, name, length):
+    at = words.index(name)
+    return words[:at] + words[at + length :]
+
+
+async def test_started_with_our_environment_it_would_be_noticed(hands, monkeypatch):
+    monkeypatch.setenv("AAA_KEY", "hush-hush")
+    monkeypatch.setattr(probes, "_canary", lambda: "AAA_KEY=hush-hush")
+    real = root.arguments
+    monkeypatch.setattr(
+        "perdure.tools.sandbox.running.arguments",
+        lambda *a, **k: ["/usr/bin/env", "AAA_KEY=hush-hush", *real(*a, **k)],
+    )
+    report = await probe(hands, afresh=True)
+    assert "sees no environment but its own" in {each.name for each in report.findings if each.wrong}
