@@ -72,10 +72,9 @@ def test_without_a_file_the_workspace_is_open_and_the_network_closed(loaded, hom
     assert [verdict(policy, kind, "src/a.py") for kind in ("read", "write")] == ["allow", "allow"]
     assert verdict(policy, "connect", "example.com:443") == "deny"
     assert verdict(policy, "run", "rm", ("rm", "-rf", ".")) == "allow", "in the sandbox, whose tier is not lowered"
-    assert (policy.tier, policy.binds, policy.secrets, policy.ca_file, policy.entry_points) == (
+    assert (policy.tier, policy.binds, policy.secrets, policy.entry_points) == (
         "bwrap",
         (),
-        None,
         None,
         True,
     )
@@ -122,8 +121,6 @@ tier = "landlock"
 binds = ["/opt/toolchain", "kit"]
 [secrets]
 source = "~/secrets.toml"
-[http]
-ca_file = "company.pem"
 """)
     policy = loaded()
     assert (policy.origin, policy.is_default) == (str(file), False)
@@ -145,7 +142,6 @@ ca_file = "company.pem"
     assert judge(policy.layers, Deed("write", "b")).by == "your policy"
     beside = home / ".config/perdure"
     assert (policy.tier, policy.binds) == ("landlock", (Path("/opt/toolchain"), beside / "kit"))
-    assert policy.ca_file == beside / "company.pem"
     assert policy.secrets == Path("~/secrets.toml").expanduser()
     assert policy.entry_points == ("perdure-weather",)
 

@@ -72,14 +72,12 @@ def test_a_layer_that_says_nothing_is_shown_as_such(perdure, work):
 
 
 def test_show_as_json(perdure, work, own):
-    file = own(
-        "[sandbox]\nbinds = ['/opt/x']\n[tools]\nentry_points = false\n[secrets]\nsource='s'\n[http]\nca_file='c'"
-    )
+    file = own("[sandbox]\nbinds = ['/opt/x']\n[tools]\nentry_points = false\n[secrets]\nsource='s'")
     found = json.loads(perdure("policy", "show", "--json", "plan.yaml", "--step", "edit", cwd=work).stdout)
     assert found["schema"] == "perdure.policy/1"
     assert (found["file"], found["default"], found["entry_points"]) == (str(file), False, False)
     assert found["sandbox"] == {"tier": "bwrap", "binds": ["/opt/x"]}
-    assert (found["secrets"], found["ca_file"]) == (str(file.parent / "s"), str(file.parent / "c"))
+    assert found["secrets"] == str(file.parent / "s")
     assert [layer["name"] for layer in found["layers"]] == ["your policy", "the plan", "step outer"]
 
 

@@ -11,4 +11,10 @@ def granted(workspace: Path | None = None) -> dict[str, Any]:
     """Settings of an engine. Without another word, the workspace is where the command was given."""
     root = (workspace or Path.cwd()).resolve()
     policy = load_policy(root)
-    return {"workspace": root, "policy": policy.layers, "tier": policy.tier, "secrets": load_secrets()}
+    return {
+        "workspace": root,
+        "policy": policy.layers,
+        "tier": policy.tier,
+        "toolchains": policy.binds,
+        "secrets": load_secrets(source=policy.secrets),
+    }

@@ -140,7 +140,6 @@ def _user_document(user: UserPolicy) -> dict[str, Any]:
         "default": user.is_default,
         "sandbox": {"tier": user.tier, "binds": [str(each) for each in user.binds]},
         "secrets": str(user.secrets) if user.secrets else None,
-        "ca_file": str(user.ca_file) if user.ca_file else None,
         "entry_points": user.entry_points,
     }
 

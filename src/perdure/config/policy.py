@@ -78,11 +78,6 @@ class UserPolicy:
         return self._path(self.rules.secrets.source) if self.rules.secrets.source else None
 
     @property
-    def ca_file(self) -> Path | None:
-        """Certificates that are trusted beside those of the system."""
-        return self._path(self.rules.http.ca_file) if self.rules.http.ca_file else None
-
-    @property
     def entry_points(self) -> bool | tuple[str, ...]:
         """Whose tools are loaded."""
         return self.rules.tools.entry_points if self.rules.tools else True

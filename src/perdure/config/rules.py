@@ -49,13 +49,6 @@ class Secrets(parts.Part):
     """The file that `${secrets.NAME}` is looked up in."""
 
 
-class Http(parts.Part):
-    """How hosts are known."""
-
-    ca_file: parts.Line | None = None
-    """Certificates that are trusted beside those of the system."""
-
-
 class Rules(parts.Policy):
     """What a user can say: the words of a plan's policy, and those that are nobody else's."""
 
@@ -65,8 +58,6 @@ class Rules(parts.Policy):
     """What commands are kept in."""
     secrets: Secrets = Secrets.model_construct()
     """Where secrets are."""
-    http: Http = Http.model_construct()
-    """How hosts are known."""
 
 
 # ------------------------------------------------------------------------------- wording
@@ -79,7 +70,6 @@ TABLES: Final[dict[str, type[BaseModel]]] = {
     "resources": parts.Terms,
     "sandbox": Sandbox,
     "secrets": Secrets,
-    "http": Http,
 }
 
 

@@ -25,13 +25,13 @@ class SecretsFileError(ConfigError):
     code: ClassVar[str] = "PRD5301"
 
 
-def load_secrets(env: Mapping[str, str] | None = None) -> Mapping[str, str] | None:
+def load_secrets(env: Mapping[str, str] | None = None, source: Path | None = None) -> Mapping[str, str] | None:
     """The secrets of this user by name, the environment's first; None if there are none at all.
 
-    A project has none: what lies in a workspace may be anybody's.
+    `source` is the file that the user's policy names. A project has none: what lies in a workspace may be anybody's.
     """
     env = os.environ if env is None else env
-    file = user_file(env, home_in(env)).with_name(FILE)
+    file = source or user_file(env, home_in(env)).with_name(FILE)
     in_file = _in_file(file) if os.path.lexists(file) else {}
     in_environment = {
         name.removeprefix(PREFIX): value for name, value in env.items() if name.startswith(PREFIX) and value

@@ -78,6 +78,7 @@ class Engine:
         workspace: Path | str | None = None,
         policy: Policy | tuple[Layer, ...] | None = None,
         tier: Tier = "bwrap",
+        toolchains: tuple[Path, ...] = (),
         limits: Limits | None = None,
         clock: Clock | None = None,
         resume: bool = False,
@@ -90,7 +91,7 @@ class Engine:
 
         `workspace` is the directory that files, commands and git work on, and `policy` what may be done there and
         elsewhere: a plan can only take away from it. Without one, no host is reached. `tier` is what commands are
-        kept in.
+        kept in, and `toolchains` are directories that they see besides the system's programs.
 
         `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
         were under way. `idle` takes messages but begins nothing. `secrets` are what `${secrets.NAME}` stands for; those
@@ -103,7 +104,7 @@ class Engine:
         layers = layers_of(policy)
         knowledge = knowledge_of(known.values(), named, strategies or {}, held, layers)
         async with AsyncExitStack() as closing:
-            hands = hands_for(workspace, path, tier, closing)
+            hands = hands_for(workspace, path, (tier, toolchains), closing)
             doing: Performer = Everyone(known, performer, hands)
             if secrets is not None:
                 closing.enter_context(kept_out_of_logs(held))

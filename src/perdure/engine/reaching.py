@@ -15,6 +15,10 @@ HANDS: Final = ".hands"
 """What the name of the journal is followed by: the directory where tools remember what they are about to do."""
 
 
+BESIDE: Final = ("-wal", "-shm", "-journal", ".lock", ".sock", ".ballast", ".objects", ".log", HANDS)
+"""What may lie beside a journal."""
+
+
 class NoWorkspace(PerdureError):
     """The workspace is not a directory."""
 
@@ -38,14 +42,25 @@ def tools_of(workspace: Path | str | None) -> tuple[AnyTool, ...]:
     return BUILTIN if workspace is None else (*BUILTIN, *builtin.HANDS)
 
 
-def hands_for(workspace: Path | str | None, journal: Path | str, tier: Tier, closing: AsyncExitStack) -> Hands | None:
+def hands_for(
+    workspace: Path | str | None, journal: Path | str, cage: tuple[Tier, tuple[Path, ...]], closing: AsyncExitStack
+) -> Hands | None:
     """The hands of an engine; None if it has no workspace."""
     if workspace is None:
         return None
     root = Path(workspace).resolve()
     if not root.is_dir():
         raise NoWorkspace(f"{root} is not a directory", "name a directory to work in")
-    return Hands(root, _state_for(journal, closing), tier)
+    tier, toolchains = cage
+    return Hands(root, _state_for(journal, closing), tier, _private(journal), toolchains)
+
+
+def _private(journal: Path | str) -> tuple[Path, ...]:
+    """The journal and what lies beside it: not even a tool that may write everything may write there."""
+    if str(journal) == ":memory:":
+        return ()
+    path = Path(journal).resolve()
+    return (path, *(path.with_name(f"{path.name}{suffix}") for suffix in BESIDE))
 
 
 def _state_for(journal: Path | str, closing: AsyncExitStack) -> Path:
