@@ -162,7 +162,7 @@ def settings() -> Iterator[str]:
 def policy() -> Iterator[str]:
     """What only the user can say."""
     yield "| word | type | default | meaning |\n|---|---|---|---|\n"
-    for table in ("tools", "sandbox", "secrets", "http"):
+    for table in ("tools", "sandbox", "secrets"):
         record, shared = rules.TABLES[table], _names(parts.Terms)
         for row in [*_rows(record, shared)][1:]:
             yield row.replace("| `", f"| `{table}.", 1)
