@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.core import events as e
-from perdure.core.calls import Failure
+from perdure.core.calls import Failure, Usage
 from perdure.core.values import Value
 
 TEXT = st.text(st.characters(exclude_categories=[]), max_size=20)
@@ -17,6 +17,8 @@ JSON = st.recursive(
 )
 FAILURE = st.builds(Failure, TEXT, TEXT, st.none() | st.floats(0, 1e6), JSON)
 VALUE = st.builds(lambda data: Value(data=data), JSON) | st.just(Value(sha256="ab" * 32))
+AMOUNT = st.none() | st.floats(0, 1e6)
+USAGE = st.none() | st.builds(Usage, AMOUNT, st.integers(0, 2**53), AMOUNT, st.integers(0, 2**53))
 OWN = {"failure": FAILURE, "value": VALUE, "undo": st.none() | st.dictionaries(TEXT, JSON, max_size=2)}
 
 
@@ -32,6 +34,8 @@ def _field(kind, name, type_):
         return VALUE if "None" not in text else st.none() | VALUE
     if "Failure" in text:
         return FAILURE if kind is e.EffectKept else st.none() | FAILURE
+    if "Usage" in text:
+        return USAGE
     if name == "undo":
         return st.lists(TEXT, max_size=2).map(tuple) if kind is e.StepStopping else OWN["undo"]
     known = {

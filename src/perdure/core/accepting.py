@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from perdure.core import events as e
+from perdure.core.affording import flaw_of_answer
 from perdure.core.reopening import is_there
 from perdure.core.state import State
 from perdure.core.working import GIVE_UP, HAPPENED, NOT_HAPPENED, answered
@@ -162,6 +163,8 @@ def _flaw(question: e.QuestionAsked, value: Any) -> str:
         choice, _ = answered(value)
         known = choice in (HAPPENED, NOT_HAPPENED, GIVE_UP)
         return "" if known else f"answer one of {', '.join(question.choices)}"
+    if question.about == "budget":
+        return flaw_of_answer(value)
     match question.answer:
         case "approval":
             known = isinstance(value, bool) or value in ("approved", "rejected")

@@ -5,11 +5,12 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, Final
 
 from perdure.core.calls import Call, Repeat
 from perdure.core.cells import Body, Cell, Effect, Grown, Scope
 from perdure.core.events import QuestionAsked, RunEnded, RunStarted, RunStopping
+from perdure.core.ledger import Books
 from perdure.core.outline import Outline
 from perdure.core.values import Read, Value
 from perdure.plan.index import Node
@@ -30,6 +31,8 @@ class Rules:
     """Strategies by name, and agents' own strategies by `agent:<name>`."""
     plans: Mapping[str, str] = field(default_factory=dict[str, str])
     """Digests of plans by name."""
+    estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
+    """What one call is expected to take, where the plan does not say."""
 
 
 Entry = tuple[int, int, str, int]
@@ -86,6 +89,8 @@ class State:
         """The number of the last effect when a checkpoint was passed."""
         self.parked: dict[str, list[Entry]] = {}
         """Steps that could begin but for a lock, by lock."""
+        self.books: Final = Books()
+        """What is spent, and who waits for more."""
         self.kept: dict[str, bytes] = {}
         """Values of facts that are not durable yet, by digest."""
         self.numbers = 0

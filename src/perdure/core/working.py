@@ -6,12 +6,13 @@ from typing import Any, Final
 import msgspec
 
 from perdure.core import events as e
+from perdure.core.affording import NOTHING, afford, deadline, is_out_of_time, readmit
 from perdure.core.calls import DOUBTFUL, Call, Failure, Repeat
 from perdure.core.cells import Cell, Work
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, fail, unmet_of
-from perdure.core.lines import make_hungry
+from perdure.core.lines import is_hungry, make_hungry
 from perdure.core.seeing import asked, call_of
 from perdure.core.state import Entry
 from perdure.plan.expr import ExpressionError
@@ -32,11 +33,17 @@ HAPPENED, NOT_HAPPENED, GIVE_UP = "happened", "not_happened", "give_up"
 def feed(turn: Deciding) -> None:
     """Let those begin that could, as far as there is room: the most important first, then the oldest."""
     state = turn.state
-    if state.paused_at is not None or not (state.hungry or state.parked):
+    if state.paused_at is not None or not (state.hungry or state.parked or state.books.broke):
         return
     if state.parked:
         _unpark(turn)
-    while turn.slots > 0 and (cell := _next(turn)) is not None:
+    while turn.slots > 0:
+        if state.books.broke:
+            readmit(turn)
+        cell = _next(turn)
+        if cell is None:
+            return
+        state.books.called.pop(cell.key, None)
         _begin(turn, cell)
 
 
@@ -60,14 +67,8 @@ def _pop(hungry: dict[str, list[Entry]], tool: str) -> Entry:
 
 
 def _drop_stale(turn: Deciding, heap: list[Entry]) -> None:
-    while heap and not _is_hungry(turn, heap[0]):
+    while heap and not is_hungry(turn.state, heap[0]):
         heappop(heap)
-
-
-def _is_hungry(turn: Deciding, entry: Entry) -> bool:
-    _, age, key, visit = entry
-    cell = turn.state.cells[key]
-    return key in turn.state.eager and cell.visit == visit and cell.age == age
 
 
 def _begin(turn: Deciding, cell: Cell) -> None:
@@ -88,10 +89,14 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
     except ExpressionError as error:
         fail(turn, cell, "invalid", error.message)
         return
-    due = _deadline(turn, cell, work.call)
-    turn.record_start(
-        cell, e.AttemptStarted(step=cell.key, visit=cell.visit, attempt=work.attempt + 1, call=digest, due=due)
-    )
+    reserved, due = None, _deadline(turn, cell, work.call)
+    if cell.ledgers:
+        reserved, due = afford(turn, cell, work.call), deadline(turn, cell, due)
+        if reserved is None:
+            _unpark(turn)  # another one may have the lock that this one does not take
+            return
+    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": work.attempt + 1, "call": digest}
+    turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=None if reserved == NOTHING else reserved))
     turn.slots -= 1
     tool = cell.traits.tool
     if tool in turn.tools:
@@ -208,6 +213,8 @@ def _pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
     """How long until the next try; None if there is none."""
     policy: Retry | None = cell.traits.working.retry if cell.traits.working else None
     work = cell.work
+    if failure.kind == "timeout" and cell.ledgers and is_out_of_time(turn, cell):
+        return 0  # it is not to blame; whether there is more time is asked before it begins
     if policy is None or failure.kind in NOT_AGAIN or work.counted >= policy.attempts:
         return None
     draw = drawn(turn.state, cell.key, cell.visit, work.counted)

@@ -46,5 +46,9 @@ def knowledge_of(
     def seconds(call: Call) -> float | None:
         return known[call.name].timeout if call.kind == "tool" and call.name in known else None
 
+    def estimate(call: Call) -> Mapping[str, float]:
+        found = known.get(call.name) if call.kind == "tool" else None
+        return (found.declared.estimate if found else None) or {}
+
     digests = {name: plan.hash.rpartition(":")[2] for name, plan in plans.items()}
-    return Knowledge(repeat, seconds, strategies, digests, secrets)
+    return Knowledge(repeat, seconds, strategies, digests, secrets, estimate)

@@ -54,6 +54,7 @@ class Knowledge:
     strategies: Mapping[str, Any] = field(default_factory=dict[str, Any])
     plans: Mapping[str, str] = field(default_factory=dict[str, str])
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
+    estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
 
 
 class Host:
@@ -86,7 +87,7 @@ class Host:
         """Why nothing goes on any more."""
         self.rules = Rules(
             self.shelf.read, self._outline, knowledge.repeat, knowledge.seconds,
-            knowledge.strategies, knowledge.plans,
+            knowledge.strategies, knowledge.plans, estimate=knowledge.estimate,
         )  # fmt: skip
         self._tasks: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Future[Runner]] = {}
@@ -383,7 +384,8 @@ class Host:
 
 def _may_be_let_go(runner: Runner) -> bool:
     """Whether it only waits for people, signals or the clock. Who waits for room or a lock has to be here for it."""
-    return runner.is_idle and runner.stuck is None and status_of(runner.state) in RESTING
+    is_left_alone = runner.is_idle and runner.stuck is None and not runner.state.hungry
+    return is_left_alone and status_of(runner.state) in RESTING
 
 
 async def _slept(clock: Clock, seconds: float) -> None:

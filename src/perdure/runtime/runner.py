@@ -38,7 +38,7 @@ from perdure.ports import (
     UnknownArtifact,
 )
 from perdure.runtime.keys import key_of
-from perdure.runtime.stage import NOT_BEGUN, Stage, presentable
+from perdure.runtime.stage import NOT_BEGUN, Stage, countable, presentable
 from perdure.runtime.summing import counters_of
 
 if TYPE_CHECKING:
@@ -384,15 +384,16 @@ class Runner:
         self._heard(self._ended(outcome, about))
 
     def _ended(self, outcome: Outcome, about: dict[str, Any]) -> e.AttemptEnded:
+        usage = None if outcome.usage is None else countable(outcome.usage)
         if outcome.failure is None:
             try:
                 return e.AttemptEnded(
-                    exit=outcome.exit, output=keep(outcome.output, self.state.kept, outcome.text), **about
+                    exit=outcome.exit, output=keep(outcome.output, self.state.kept, outcome.text), usage=usage, **about
                 )
             except ValueError as error:
                 outcome = Outcome.failed("invalid", f"what it gave is not JSON: {error}")
         assert outcome.failure is not None  # noqa: S101  one of both
-        return e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), **about)
+        return e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), usage=usage, **about)
 
 
 def _questions_in(events: Sequence[e.Event]) -> tuple[list[str], list[str]]:

@@ -81,6 +81,7 @@ class World:
         *,
         repeat: Repeat | Callable[[Call], Repeat] = "safe",
         seconds: Callable[[Call], float | None] = lambda _: None,
+        estimate: Callable[[Call], Mapping[str, float]] = lambda _: {},
         strategies: Mapping[str, Any] | None = None,
         plans: Mapping[str, Plan | Mapping[str, Any]] | None = None,
         slots: int = 1_000_000,
@@ -109,7 +110,7 @@ class World:
         self._tries: dict[tuple[str, str], list[tuple[int, int]]] = {}
         named = {name: self.put(_as_plan(each)) for name, each in (plans or {}).items()}
         ask: Callable[[Call], Repeat] = repeat if callable(repeat) else lambda _: repeat
-        self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named)
+        self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named, estimate=estimate)
         self.state = State("r_1", self.rules)
 
     # ---------------------------------------------------------------- what is kept
@@ -271,7 +272,8 @@ class World:
             return self.send(e.AttemptLost(**about))
         outcome = _as_outcome(given(call) if callable(given) else given)
         output = keep(outcome.output, self.state.kept)
-        return self.send(e.AttemptEnded(**about, exit=outcome.exit, output=output, failure=outcome.failure))
+        about |= {"exit": outcome.exit, "failure": outcome.failure, "usage": outcome.usage}
+        return self.send(e.AttemptEnded(**about, output=output))
 
     def _call(self, command: Command) -> Call:
         if command.deed == "undo":
