@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Call, Failure, Usage
-from perdure.core.cells import Cell, Grown
+from perdure.core.cells import Cell, Grown, Serial
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end
 from perdure.core.ledger import Ledger, Line, amounts_of, pieces, told
 from perdure.core.lines import is_hungry, make_hungry
 from perdure.core.seeing import output_of
 from perdure.core.spending import depth_in
+from perdure.core.values import Value
 
 FINISH, FAIL = "finish", "fail"
 NOTHING: Final = Usage()
@@ -140,9 +141,11 @@ def conclude(turn: Deciding, owner: Cell, then: str, failure: Failure, cause: Ce
     turn.look_at(owner)
 
 
-def _so_far(turn: Deciding, owner: Cell) -> Any:
-    """What an agent has come to: the output of whatever worked last. Other groups know by themselves."""
+def _so_far(turn: Deciding, owner: Cell) -> Value | None:
+    """What there is: in a row and in an agent, the output of what ended last. Other groups know by themselves."""
     body = owner.body
+    if isinstance(body, Serial):
+        return turn.keep(output_of(turn.state, body.last)) if body.last else None
     if not isinstance(body, Grown):
         return None
     good = [each for each in body.children.values() if each.result and each.result.exit == "success"]

@@ -11,7 +11,7 @@ from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.deciding import Deciding
 from perdure.core.seeing import evaluate, evaluate_within, filled, filled_call, outcome_of
-from perdure.core.values import Value
+from perdure.core.values import NULL, Value
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
@@ -183,16 +183,16 @@ def _end_well(turn: Deciding, cell: Cell) -> None:
 def _end_partly(turn: Deciding, cell: Cell, how: Ending) -> None:
     """A group that is over with what there is: nobody asks whether that is enough."""
     plan = plan_in(cell)
-    output = how.output if plan is None else _output_so_far(turn, cell, plan)
-    end(turn, cell, msgspec.structs.replace(how, output=output))
+    end(turn, cell, how if plan is None else _given_so_far(turn, cell, plan, how))
 
 
-def _output_so_far(turn: Deciding, cell: Cell, plan: Plan) -> Value | None:
-    """What a plan gives, if that can be told already; else what follows from its steps."""
+def _given_so_far(turn: Deciding, cell: Cell, plan: Plan, how: Ending) -> Ending:
+    """With what the plan says it gives, if that can be told already; else with what there is."""
     try:
-        return None if plan.output is None else turn.keep(filled(turn.state, cell.within, plan.output))
+        said = turn.keep(filled(turn.state, cell.within, plan.output))
     except (ExpressionError, ValueError):
-        return None
+        return how
+    return how if said == NULL else msgspec.structs.replace(how, output=said)
 
 
 def concluded(turn: Deciding, cell: Cell, exit_: Any, output: Value | None = None) -> Ending:
@@ -219,7 +219,7 @@ _STATUSES: Final = {"success": "succeeded", "cancelled": "cancelled", "rolled_ba
 def end_run(turn: Deciding, root: Cell, how: Ending) -> None:
     """Record that the run is over."""
     if how.partial:
-        how = Ending(output=_output_so_far(turn, root, root.scope.outline.plan), partial=True)
+        how = _given_so_far(turn, root, root.scope.outline.plan, how)
     elif how.exit == "success":
         how = _own_say(turn, root)
     _close_question(turn, root)

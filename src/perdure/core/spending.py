@@ -78,12 +78,13 @@ def count(state: State, usage: Usage) -> None:
 
 def depth_in(cell: Cell, ledger: Ledger) -> int:
     """How many agents stand within each other from a ledger's owner down to a step, both included."""
-    found = 0
-    for each in (cell, *cell.around):
-        found += each.kind == "agent" or (isinstance(each.body, Work) and each.traits.is_agent)
-        if each.ledger is ledger:
-            break
-    return found
+    way = (cell, *cell.around)
+    top = next(place for place, each in enumerate(way) if each.ledger is ledger)
+    return sum(_is_agent(each) for each in way[: top + 1])
+
+
+def _is_agent(cell: Cell) -> bool:
+    return cell.kind == "agent" or (isinstance(cell.body, Work) and cell.traits.is_agent)
 
 
 # ------------------------------------------------------------------------------- people

@@ -13,6 +13,7 @@ from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, fail, unmet_of
 from perdure.core.lines import is_hungry, make_hungry
+from perdure.core.quarantine import ALONE, MOST_LOSSES, is_quarantined, is_suspect, suspect_at_work
 from perdure.core.seeing import asked, call_of
 from perdure.core.state import Entry
 from perdure.plan.expr import ExpressionError
@@ -72,7 +73,8 @@ def _drop_stale(turn: Deciding, heap: list[Entry]) -> None:
 
 
 def _begin(turn: Deciding, cell: Cell) -> None:
-    if cell.traits.locks and (lock := _missing_lock(turn, cell)) is not None:
+    lock = _missing_lock(turn, cell)
+    if lock is not None:
         _park(turn, cell, lock)
         _unpark(turn)
     elif not cell.open:
@@ -117,7 +119,7 @@ def _missing_lock(turn: Deciding, cell: Cell) -> str | None:
     for name in cell.traits.locks:
         if not _may_take(turn, cell, name):
             return name
-    return None
+    return ALONE if is_suspect(cell) and suspect_at_work(turn.state) else None
 
 
 def _may_take(turn: Deciding, cell: Cell, name: str) -> bool:
@@ -136,10 +138,16 @@ def _unpark(turn: Deciding) -> None:
     """For each lock that is free again, let one in: the most important, then the oldest."""
     for name, heap in tuple(turn.state.parked.items()):
         _drop_stale(turn, heap)
-        if heap and name not in turn.state.locks and name not in turn.locked:
+        if heap and _is_free(turn, name):
             make_hungry(turn.state, turn.state.cells[heappop(heap)[2]])
         if not heap:
             del turn.state.parked[name]
+
+
+def _is_free(turn: Deciding, name: str) -> bool:
+    if name == ALONE:
+        return not suspect_at_work(turn.state)
+    return name not in turn.state.locks and name not in turn.locked
 
 
 # ------------------------------------------------------------------------------- after an attempt
@@ -251,7 +259,7 @@ def _in_doubt(turn: Deciding, cell: Cell, failure: Failure) -> None:
 def _harmless_pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
     """How long until the deed may be done again without asking; None if it may not."""
     work = cell.work
-    if _repeat(turn, cell) == "never":
+    if _repeat(turn, cell) == "never" or is_quarantined(work):
         return None
     if failure.kind == "in_doubt":
         return 0 if work.attempt - work.counted <= MOST_DOUBTS else None
@@ -260,7 +268,8 @@ def _harmless_pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
 
 def _ask(turn: Deciding, cell: Cell) -> None:
     call = cell.work.call or call_of(turn.state, cell)
-    text = (
+    died = f"Its process died {cell.work.losses} times. " if cell.work.losses >= MOST_LOSSES else ""
+    text = died + (
         f"Attempt {cell.work.attempt} of {cell.key} ({call.kind} {call.name}) was cut off, and nobody knows whether it "
         f"had its effect. Look, then say {HAPPENED} (it did), {NOT_HAPPENED} (try again) or {GIVE_UP} (the step fails)."
     )

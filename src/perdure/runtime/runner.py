@@ -190,7 +190,7 @@ class Runner:
                 count(run, state.cells[event.step].traits.tool)
         room.want(run, () if self.is_foreign or state.paused_at is not None else state.hungry)
         if state.locks or state.parked or not room.is_unlocked:
-            room.hold(run, state.locks, state.parked)
+            room.hold(run, state.locks, filter(None, state.parked))  # who only waits to be alone needs no lock
 
     # ------------------------------------------------------------ commits
 
