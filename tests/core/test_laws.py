@@ -201,7 +201,7 @@ def nudge(world, rng):
         one = rng.choice(hanging)
         return world.send(e.AttemptEnded(step=one.step, visit=one.visit, attempt=one.attempt, deed=one.deed))
     world.send(Look())
-    return world.commands()
+    return world.commands() or world.state.questions
 
 
 def reopen(world):

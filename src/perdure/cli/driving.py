@@ -140,8 +140,15 @@ class Manner:
         """An engine of our own; `Locked` if another process owns the journal."""
         most = self.settings.limits
         limits = Limits(most.run, most.total, most.tools)
-        network = self.settings.network_disk
-        return Engine.open(self.settings.db, tools=self.tools, limits=limits, network=network, patience=patience)
+        return Engine.open(
+            self.settings.db,
+            tools=self.tools,
+            limits=limits,
+            network=self.settings.network_disk,
+            patience=patience,
+            supervise=True,
+            memory=most.memory,
+        )
 
     def screen(self) -> Screen:
         """Where it is shown."""

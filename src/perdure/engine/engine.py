@@ -29,6 +29,7 @@ from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
 from perdure.runtime.runner import Runner
+from perdure.supervisor import Supervisor, flag_of
 from perdure.tools import BUILTIN, AnyTool, toolbox_of
 from perdure.tools.box import by_name
 
@@ -71,11 +72,14 @@ class Engine:
         patience: float = PATIENCE,
         network: bool = False,
         journal: Journal | None = None,
+        supervise: bool = False,
+        memory: int = 0,
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
         `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
-        were under way. `idle` takes messages but begins nothing.
+        were under way. `idle` takes messages but begins nothing. `supervise` has a process beside this one that ends it
+        when its event loop is blocked and it has to end, or when it takes more than `memory` megabytes (0: no limit).
         """
         spare_what_is_loaded()
         known = by_name([*BUILTIN, *tools])
@@ -97,6 +101,8 @@ class Engine:
             await host.note_locks()
             if journal is None and str(path) != ":memory:":
                 await closing.enter_async_context(serve(socket_of(Path(path)), handler(engine)))
+                if supervise:
+                    await closing.enter_async_context(Supervisor(flag_of(path), host.left, memory, host.grace))
             if resume:
                 await engine.resume()
             yield engine

@@ -302,6 +302,11 @@ class Host:
 
     # ------------------------------------------------------------ time
 
+    def left(self) -> float | None:
+        """Seconds until the first attempt, or run, has to be over, whoever sees to that; None if none has."""
+        dues = [due for runner in self.runners.values() if (due := runner.deadline) is not None]
+        return (min(dues) - self.clock.now()) / 1000 if dues else None
+
     def _wake(self, run: str) -> None:
         runner = self.runners.get(run)
         if runner is not None:

@@ -92,6 +92,17 @@ class Runner:
         """The time, as this run sees it."""
         return max(self.host.clock.now() + self._offset, self.state.at)
 
+    @property
+    def deadline(self) -> int | None:
+        """When something at work here has to be over, on the host's clock; None if nothing has, also while paused."""
+        state = self.state
+        if state.paused_at is not None or not state.flying:
+            return None
+        dues = [cell.work.until for cell in state.flying.values()]
+        dues.append(state.started.due if state.started else None)
+        found = [due for due in dues if due is not None]
+        return min(found) + state.paused - self._offset if found else None
+
     # ------------------------------------------------------------ messages
 
     def post(self, message: Message) -> None:
