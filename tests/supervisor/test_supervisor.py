@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ from perdure.journal import open_journal
 from perdure.journal.lock import FileLock
 from perdure.supervisor import Supervisor, flag_of, raised
 
-VICTIM = Path(__file__).parents[1] / "support" / "supervised_victim.py"
+SUPPORT = Path(__file__).parents[1] / "support"
 BLOCKING = ("regex", "sum", "power", "spin", "thread")
 SOON = 10.0
 """Seconds, on a machine that has other things to do: what is meant is one."""
@@ -41,7 +42,8 @@ class Scene:
         raw = json.dumps({"mode": "graph", "steps": list(steps), **plan})
         env = {**os.environ, "NOTES": str(self.notes)}
         with (self.path / "err").open("ab") as err:
-            words = [sys.executable, str(VICTIM), str(self.db), raw, str(memory)]
+            begin = f"import sys; sys.path.insert(0, {str(SUPPORT)!r}); import supervised_victim as it; it.main()"
+            words = [sys.executable, "-c", begin, str(self.db), raw, str(memory)]
             process = subprocess.Popen(words, env=env, stderr=err, start_new_session=True)
         try:
             yield process
@@ -49,7 +51,7 @@ class Scene:
             if process.poll() is None:
                 process.kill()
             process.wait()
-            assert until(lambda: not self.left_over(), "the end of all that it has started") or True
+            until(lambda: not self.left_over(), "the end of all that it has started")
 
     def noted(self, word):
         lines = self.notes.read_text().splitlines() if self.notes.exists() else []
@@ -103,7 +105,7 @@ def test_r9_the_kill_switch_works_while_the_event_loop_is_blocked(how, tmp_path,
         place = tmp_path / str(number)
         place.mkdir()
         scene = Scene(place)
-        with scene.living(step("c", "child"), step("b", how, needs=["f"]), step("f", "fine")) as process:
+        with scene.living(step("c", "child"), step("f", "after"), step("b", how, needs=["f"])) as process:
             until(lambda: scene.noted("blocked") and scene.noted("child"), "a blocked loop")  # noqa: B023  at once
             asked = time.monotonic()
             assert len(scene.stop()) == 1
@@ -130,19 +132,25 @@ def test_a_flag_that_nobody_means_any_more_stops_nobody(scene):
     assert scene.state().ended.status == "succeeded"
 
 
+@contextmanager
+def locked(db):
+    lock = FileLock(db.with_name(f"{db.name}.lock"))
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 async def test_without_a_supervisor_one_is_told_whom_to_end(scene, monkeypatch):
     monkeypatch.setattr("perdure.cli.stopping.PATIENCE", 0.2)
     settings = load({"db": str(scene.db)}).settings
     async with Engine.open(scene.db):
         pass
-    lock = FileLock(scene.db.with_name("runs.db.lock"))
-    server = await asyncio.start_unix_server(lambda *_: asyncio.sleep(60), scene.db.with_name("runs.db.sock"))
-    try:
+    with locked(scene.db), socket.socket(socket.AF_UNIX) as deaf:
+        deaf.bind(str(scene.db.with_name("runs.db.sock")))
+        deaf.listen()
         with pytest.raises(NotStopped, match=str(os.getpid())):
             await stop_all(settings, {"do": "stop"})
-    finally:
-        server.close()
-        lock.release()
 
 
 # ------------------------------------------------------------------------------- clock and memory
@@ -171,7 +179,17 @@ def test_an_engine_that_is_killed_takes_all_with_it(scene):
         time.sleep(1.5)  # so long it takes at most until it was seen
         process.kill()
         process.wait()
-        assert until(lambda: not scene.left_over(), "the end of all") or True
+        until(lambda: not scene.left_over(), "the end of all")
+
+
+async def comes(happened):
+    async with asyncio.timeout(60):
+        while not happened():  # noqa: ASYNC110  nobody tells
+            await asyncio.sleep(0.02)
+
+
+def is_alive(pid):
+    return Path(f"/proc/{pid}").exists()
 
 
 async def test_a_supervisor_that_dies_is_replaced(tmp_path, caplog, monkeypatch):
@@ -179,22 +197,18 @@ async def test_a_supervisor_that_dies_is_replaced(tmp_path, caplog, monkeypatch)
     async with Supervisor(tmp_path / "flag", lambda: None) as supervisor:
         first = supervisor.pid
         os.kill(first, signal.SIGKILL)
-        async with asyncio.timeout(60):
-            while supervisor.pid == first:
-                await asyncio.sleep(0.02)
+        await comes(lambda: supervisor.pid != first)
         second = supervisor.pid
-        assert Path(f"/proc/{second}").exists()
+        assert is_alive(second)
     assert "the supervisor has died" in caplog.text
-    assert not Path(f"/proc/{second}").exists(), "it leaves with its engine"
+    assert not is_alive(second), "it leaves with its engine"
 
 
 async def test_an_engine_without_a_supervisor_goes_on(tmp_path, caplog, monkeypatch):
     async with Supervisor(tmp_path / "flag", lambda: None) as supervisor:
         monkeypatch.setattr("sys.executable", "/no/such/file")
         os.kill(supervisor.pid, signal.SIGKILL)
-        async with asyncio.timeout(60):
-            while "no supervisor can be started" not in caplog.text:
-                await asyncio.sleep(0.02)
+        await comes(lambda: "no supervisor can be started" in caplog.text)
 
 
 # ------------------------------------------------------------------------------- steps that kill

@@ -1,4 +1,4 @@
-"""A process with an engine that is supervised, and tools that would not let it go: python supervised_victim.py DB STEPS …"""
+"""A process with an engine that is supervised, and tools that would not let it go."""
 
 import asyncio
 import json
@@ -83,6 +83,14 @@ def child() -> None:
     time.sleep(1000)
 
 
+@a_tool(name="odd.after", repeat="safe")
+def after() -> None:
+    """Be done when the child is at work."""
+    notes = Path(os.environ["NOTES"])
+    while not notes.exists() or "child" not in notes.read_text():
+        time.sleep(0.02)
+
+
 @a_tool(name="odd.idle", repeat="safe")
 async def idle() -> None:
     """Wait."""
@@ -108,7 +116,6 @@ async def _work(path, plan, memory):
     async with Engine.open(path, **settings) as engine:
         if not await engine.journal.runs():
             await engine.start(plan)
-        await engine.find("@last")
         await (await engine.find("@last")).rested()
 
 
@@ -116,7 +123,3 @@ def main():
     """Carry it out, or go on with it."""
     path, raw, memory = sys.argv[1:]
     asyncio.run(_work(Path(path), Plan.model_validate(json.loads(raw)), int(memory)))
-
-
-if __name__ == "__main__":
-    main()

@@ -102,7 +102,8 @@ class Engine:
             if journal is None and str(path) != ":memory:":
                 await closing.enter_async_context(serve(socket_of(Path(path)), handler(engine)))
                 if supervise:
-                    await closing.enter_async_context(Supervisor(flag_of(path), host.left, memory, host.grace))
+                    supervisor = Supervisor(flag_of(path), host.left, memory, host.grace)
+                    host.heart = (await closing.enter_async_context(supervisor)).beat
             if resume:
                 await engine.resume()
             yield engine

@@ -79,6 +79,8 @@ class Host:
         self.can: Callable[[Outline], bool] = lambda _: True
         """Whether a plan can be carried out here."""
         self.runners: dict[str, Runner] = {}
+        self.heart: Callable[[], object] = lambda: None
+        """Called before an attempt begins that has to be over at some time: it might not give others a turn."""
         self.at_work = 0
         """Attempts that are under way."""
         self.stirring: set[str] = set()

@@ -342,6 +342,8 @@ class Runner:
             self._tell_unbegun(command, Outcome.failed("invalid", f"it could not begin: {error}"))
         else:
             self.host.at_work += 1
+            if attempt.seconds is not None:
+                self.host.heart()
             self.stage.start(attempt, undo=command.deed == "undo")
 
     def _tell_unbegun(self, command: Command, outcome: Outcome) -> None:

@@ -43,7 +43,7 @@ class Supervisor:
 
     async def __aenter__(self) -> Self:
         self._start()
-        self._beat()
+        self._go_on()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -63,18 +63,25 @@ class Supervisor:
         finally:
             os.close(hear)
 
-    def _beat(self) -> None:
-        """Say that the event loop is alive, and until when it may be silent."""
+    def beat(self) -> bool:
+        """Say that the event loop is alive, and until when it may be silent; whether somebody hears it.
+
+        To be called before something begins that might never give the loop a turn again.
+        """
         left = self._left()
-        pause = EVERY
         try:
             os.write(self._pipe, BEAT.pack(math.inf if left is None else left))
         except BlockingIOError:
-            pass  # it has not listened for long; what it has heard is enough
+            return True  # it has not listened for a while; what it has heard is enough
         except OSError:
-            pause = AGAIN
+            return False
+        return True
+
+    def _go_on(self) -> None:
+        alive = self.beat()
+        if not alive:
             self._replace()
-        self._beating = asyncio.get_running_loop().call_later(pause, self._beat)
+        self._beating = asyncio.get_running_loop().call_later(EVERY if alive else AGAIN, self._go_on)
 
     def _replace(self) -> None:
         """It is dead: what it guarded against is rare, so the engine goes on."""
