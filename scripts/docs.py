@@ -7,7 +7,7 @@ docs is written by hand.
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from perdure import errors
 from perdure.cli import COMMANDS, cli
+from perdure.config import rules
 from perdure.config.settings import SETTINGS
 from perdure.core.events import EVENTS, Event
 from perdure.core.values import NULL
@@ -26,10 +27,10 @@ from perdure.plan.drawing.svg import svg
 from perdure.plan.model import parts
 from perdure.plan.model.meaning import meanings
 from perdure.plan.model.steps import STEP_TYPES, AnyStep, Grouping, Leading, Working
-from perdure.tools import BUILTIN
+from perdure.tools import BUILTIN, AnyTool
+from perdure.tools.builtin import HANDS
+from perdure.tools.describing import in_words
 
-MANY: Final = 5
-"""A union of more members than this is the union of all steps."""
 NOTHING: Final = (None, (), {}, "", NULL, msgspec.NODEFAULT)
 """Defaults that go without saying."""
 ROOT: Final = Path(__file__).parent.parent
@@ -41,6 +42,7 @@ RECORDS: Final = (
     parts.Policy,
     parts.Files,
     parts.Commands,
+    parts.Terms,
     parts.ToolCall,
     parts.ModelCall,
     parts.AgentCall,
@@ -76,18 +78,7 @@ def _cell(text: str) -> str:
 
 def _type(info: dict[str, Any]) -> str:
     """What may be written, in a few words, from the JSON Schema of a field."""
-    if "anyOf" in info:
-        return " or ".join(dict.fromkeys(_type(each) for each in info["anyOf"] if each.get("type") != "null"))
-    if "enum" in info or "const" in info:
-        return " or ".join(f"`{json.dumps(each).strip(chr(34))}`" for each in info.get("enum", [info.get("const")]))
-    if "$ref" in info:
-        return str(info["$ref"]).rsplit("/", 1)[-1]
-    if "oneOf" in info:
-        return "step" if len(info["oneOf"]) > MANY else " or ".join(_type(each) for each in info["oneOf"])
-    kind = info.get("type", "any value")
-    if kind == "array":
-        return f"list of {_type(info.get('items', {}))}"
-    return " or ".join(kind) if isinstance(kind, list) else {"object": "mapping", "string": "text"}.get(kind, kind)
+    return in_words(info, many="step")
 
 
 def _rows(model: type, skip: frozenset[str] = frozenset()) -> Iterator[str]:
@@ -168,10 +159,28 @@ def settings() -> Iterator[str]:
         yield f"| `{each.name}` | {each.takes} | {default} | {may} | {_cell(each.meaning)} |\n"
 
 
+def policy() -> Iterator[str]:
+    """What only the user can say."""
+    yield "| word | type | default | meaning |\n|---|---|---|---|\n"
+    for table in ("tools", "sandbox", "secrets", "http"):
+        record, shared = rules.TABLES[table], _names(parts.Terms)
+        for row in [*_rows(record, shared)][1:]:
+            yield row.replace("| `", f"| `{table}.", 1)
+
+
 def tools() -> Iterator[str]:
     """The built-in tools with their arguments."""
+    yield from _tools(BUILTIN)
+
+
+def hands() -> Iterator[str]:
+    """The tools that touch the world, with their arguments."""
+    yield from _tools(HANDS)
+
+
+def _tools(known: Iterable[AnyTool]) -> Iterator[str]:
     yield "| tool | arguments | gives | |\n|---|---|---|---|\n"
-    for each in sorted(BUILTIN, key=lambda tool: tool.name):
+    for each in sorted(known, key=lambda tool: tool.name):
         facts = each.facts()
         arguments = "<br>".join(_argument(name, info) for name, info in (facts.inputs or {})["properties"].items())
         yield f"| `{each.name}` | {arguments} | {_type(facts.returns or {})} | {_cell(each.summary)} |\n"
@@ -206,7 +215,9 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "fields": fields,
     "codes": codes,
     "settings": settings,
+    "policy": policy,
     "tools": tools,
+    "hands": hands,
     "events": events,
 }
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from perdure.plan.reading import LabelStep as LabelStep
     from perdure.runtime.room import Limits as Limits
     from perdure.tools import Context as Context
+    from perdure.tools import Deed as Deed
+    from perdure.tools import Happened as Happened
+    from perdure.tools import NotHappened as NotHappened
     from perdure.tools import Tool as Tool
     from perdure.tools import ToolFailure as ToolFailure
     from perdure.tools import tool as tool
@@ -44,6 +47,9 @@ _HOMES: Final = {
     "diff": "perdure.plan.diff",
     "revise": "perdure.plan.edits",
     "Context": "perdure.tools",
+    "Deed": "perdure.tools",
+    "Happened": "perdure.tools",
+    "NotHappened": "perdure.tools",
     "Tool": "perdure.tools",
     "ToolFailure": "perdure.tools",
     "tool": "perdure.tools",
@@ -51,9 +57,12 @@ _HOMES: Final = {
 
 __all__ = [
     "Context",
+    "Deed",
     "Engine",
+    "Happened",
     "LabelStep",
     "Limits",
+    "NotHappened",
     "PerdureError",
     "Plan",
     "PlanError",

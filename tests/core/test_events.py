@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.core import events as e
-from perdure.core.calls import Failure, Usage
+from perdure.core.calls import Approval, Failure, Usage
+from perdure.core.policy import Deed, Judgement
 from perdure.core.values import Value
 
 TEXT = st.text(st.characters(exclude_categories=[]), max_size=20)
@@ -19,7 +20,14 @@ FAILURE = st.builds(Failure, TEXT, TEXT, st.none() | st.floats(0, 1e6), JSON)
 VALUE = st.builds(lambda data: Value(data=data), JSON) | st.just(Value(sha256="ab" * 32))
 AMOUNT = st.none() | st.floats(0, 1e6)
 USAGE = st.none() | st.builds(Usage, AMOUNT, st.integers(0, 2**53), AMOUNT, st.integers(0, 2**53))
-OWN = {"failure": FAILURE, "value": VALUE, "undo": st.none() | st.dictionaries(TEXT, JSON, max_size=2)}
+DEED = st.builds(Deed, kind=st.sampled_from(["read", "write"]), what=TEXT, words=st.lists(TEXT, max_size=2).map(tuple))
+JUDGEMENT = st.builds(Judgement, deed=DEED, verdict=st.sampled_from(["allow", "ask"]), by=TEXT, why=TEXT)
+
+OWN = {
+    "undo": st.none() | st.dictionaries(TEXT, JSON, max_size=2),
+    "approval": st.none() | st.builds(Approval, digest=TEXT, text=TEXT),
+    "judged": st.lists(JUDGEMENT, max_size=2).map(tuple),
+}
 
 
 def event_of(kind):
@@ -30,23 +38,29 @@ def event_of(kind):
 
 def _field(kind, name, type_):
     text = str(type_)
+    if name in ("approval", "judged", "undo"):
+        return _own(kind, name)
     if "Value" in text:
         return VALUE if "None" not in text else st.none() | VALUE
     if "Failure" in text:
         return FAILURE if kind is e.EffectKept else st.none() | FAILURE
     if "Usage" in text:
         return USAGE
-    if name == "undo":
-        return st.lists(TEXT, max_size=2).map(tuple) if kind is e.StepStopping else OWN["undo"]
     known = {
         "str": TEXT, "int": st.integers(0, 2**53), "bool": st.booleans(), "float": st.floats(0, 1), "Any": JSON,
         "int | None": st.none() | st.integers(0, 2**53), "tuple[str, ...]": st.lists(TEXT, max_size=2).map(tuple),
         "dict[str, typing.Any]": st.dictionaries(TEXT, JSON, max_size=2), "tuple[dict[str, typing.Any], ...]": st.lists(st.dictionaries(TEXT, JSON, max_size=2), max_size=2).map(tuple),
-        "dict[str, typing.Any] | None": st.none() | st.dictionaries(TEXT, JSON, max_size=2), "typing.Literal['do', 'undo']": st.sampled_from(["do", "undo"]),
+        "dict[str, typing.Any] | None": st.none() | st.dictionaries(TEXT, JSON, max_size=2), "typing.Literal['do', 'undo', 'probe']": st.sampled_from(["do", "undo", "probe"]),
     }  # fmt: skip
     return known[
         text.removeprefix("<class '").removesuffix("'>").removeprefix("typing.") if text not in known else text
     ]
+
+
+def _own(kind, name):
+    if name == "undo" and kind in (e.StepStopping, e.EffectFound):
+        return st.lists(TEXT, max_size=2).map(tuple) if kind is e.StepStopping else st.dictionaries(TEXT, JSON)
+    return OWN[name]
 
 
 @pytest.mark.parametrize("kind", e.EVENTS.values(), ids=lambda kind: kind.type)
@@ -83,7 +97,7 @@ def test_what_this_release_cannot_read_is_a_value_error(type_, body):
 
 def test_type_words_are_stable():
     assert sorted(e.EVENTS) == [
-        "attempt_ended", "attempt_lost", "attempt_progressed", "attempt_started", "attempt_stopping", "effect_kept", "locks_taken",
+        "attempt_ended", "attempt_lost", "attempt_progressed", "attempt_started", "attempt_stopping", "effect_found", "effect_kept", "locks_taken",
         "question_answered", "question_asked", "question_closed", "retry_planned", "run_ended", "run_paused", "run_reopened", "run_resumed",
         "run_started", "run_stopping", "signal_received", "signal_taken", "step_ended", "step_entered", "step_passed", "step_stopping", "steps_grown",
     ]  # fmt: skip

@@ -3,9 +3,11 @@
 import json
 import os
 import random
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 
+import msgspec
 import pytest
 from laws import cells_in, check_journal, check_rest, check_state, snapshot
 from random_plans import COMMON, a_plan
@@ -13,7 +15,7 @@ from spenders import REPORTS, Auditor, budgeted
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
-from perdure.core.calls import Failure, Outcome
+from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
 from perdure.core.turn import replay, settle
@@ -23,10 +25,42 @@ from perdure.testing.worlds import HANGS, LOST, Takes, World
 SOAK = os.environ.get("PERDURE_VOLUME") == "soak"
 SHARDS = 8
 EACH = 2_500 if SOAK else 40
-ANSWERS = (
+COMMON_ANSWERS = (
     1, 2, 3, 4, "left", "right", Outcome(5, "odd"), Failure("logic", "no"), Failure("transient", "later"), Failure("in_doubt", "who knows"),
     Failure("rate_limited", "slow", retry_after=7.0), Failure("timeout", "late"), LOST, HANGS, Takes(4, 6), Takes(30, 7), *(1, 2, 4, 5, 6, 7, 8, 9, "left", "right") * 3,
 )  # fmt: skip
+COMMON_WORDS = (
+    True, "approved", "rejected", "red", "blue", "a text", {}, "happened", "not_happened", "give_up",
+    {"choice": "happened", "output": 4}, 1,
+)  # fmt: skip
+LOOKS = (
+    {"happened": True, "output": 3}, {"happened": True, "output": "left"}, {"happened": False}, {"happened": None}, 7, LOST, HANGS, Takes(9, {"happened": True}),
+    Failure("transient", "later"), Failure("unavailable", "no", retry_after=3.0), Failure("timeout", "late"),
+)  # fmt: skip
+"""What a look into the world may give."""
+
+
+@dataclass(frozen=True)
+class Era:
+    """What can happen in a life. A seed stands for the same life only as long as nothing is added to its era."""
+
+    answers: tuple = COMMON_ANSWERS
+    words: tuple = COMMON_WORDS
+    deeds: tuple = ("do", "undo")
+    probes: tuple = ()
+    undo: tuple = ()
+    takes_back: bool = False
+    """Whether a run that is over may be rolled back."""
+
+
+FIRST = Era()
+SECOND = Era(
+    (*COMMON_ANSWERS, Outcome("a diff", approval=Approval("d1", "may it?")), Outcome(approval=Approval("d2", "may it?"))),
+    (*COMMON_WORDS, "again", "undo"), ("do", "undo", "probe"), ("x.y",), ("x.z",), True,
+)  # fmt: skip
+
+
+THIRD = replace(SECOND, words=(*SECOND.words, "finish", "fail", 500))
 
 
 def drawn(*parts):
@@ -55,17 +89,19 @@ def reporting(answer, place):
     if isinstance(answer, Failure):
         return Outcome(exit="failure", failure=answer, usage=usage)
     if isinstance(answer, Outcome):
-        return Outcome(answer.output, answer.exit, usage=usage)
+        return msgspec.structs.replace(answer, usage=usage)
     return answer if answer in (LOST, HANGS) else Outcome(answer, usage=usage)
 
 
 class Watched(World):
     """A world in which the laws are looked at after every turn."""
 
-    def __init__(self, plan, seed, **dials):
+    def __init__(self, plan, seed, era=SECOND, **dials):
         def script(command):
             place = drawn(seed, command.step, command.visit, command.attempt, command.deed)
-            return reporting(ANSWERS[place % len(ANSWERS)], place) if self.spends else ANSWERS[place % len(ANSWERS)]
+            answers = LOOKS if command.deed == "probe" else era.answers
+            answer = answers[place % len(answers)]
+            return reporting(answer, place) if self.spends and command.deed != "probe" else answer
 
         self.spends = any(word.startswith("budget") for word in json.dumps(plan.canonical()).split('"'))
         self.auditor = Auditor()
@@ -73,8 +109,10 @@ class Watched(World):
         repeats = ("safe", "keyed", "never")
         super().__init__(
             plan, script, repeat=lambda call: repeats[drawn(seed, call.name) % 3], strategies={"agent:grower": grower},
-            plans={"common": COMMON}, **dials,
+            plans={"common": COMMON}, probes=era.probes if seed % 3 else (),
+            undo=dict.fromkeys(era.undo, ("value",)) if seed % 2 else {}, **dials,
         )  # fmt: skip
+        self.era = era
         self.schedule, self.reopened = [], False
 
     def send(self, message):
@@ -106,9 +144,11 @@ def wrong_messages(world, rng):
     step = rng.choice(keys)
     questions = sorted(world.state.asked) or ["q_none"]
     commands = world.commands()
-    yield e.AttemptEnded(step=step, visit=rng.randint(1, 2), attempt=rng.randint(1, 3), deed=rng.choice(["do", "undo"]))
+    yield e.AttemptEnded(
+        step=step, visit=rng.randint(1, 2), attempt=rng.randint(1, 3), deed=rng.choice(world.era.deeds)
+    )
     yield e.AttemptLost(step=step, visit=1, attempt=9)
-    yield e.QuestionAnswered(question=rng.choice(questions), value=Value(data=rng.choice(ALL_ANSWERS)))
+    yield e.QuestionAnswered(question=rng.choice(questions), value=Value(data=rng.choice(world.era.words)))
     yield e.SignalReceived(name=rng.choice(["ping", "pong"]), value=Value(data=1))
     yield rng.choice([e.RunPaused(), e.RunResumed()])
     yield e.RunStarted(plan="x")
@@ -121,25 +161,6 @@ def wrong_messages(world, rng):
         yield e.StepStopping(step=step)
     if rng.random() < 0.15:
         yield e.RunStopping(exit=rng.choice(["cancelled", "rolled_back"]))
-
-
-ALL_ANSWERS = (
-    True,
-    "approved",
-    "rejected",
-    "red",
-    "blue",
-    "a text",
-    {},
-    "happened",
-    "not_happened",
-    "give_up",
-    {"choice": "happened", "output": 4},
-    1,
-    "finish",
-    "fail",
-    500,
-)
 
 
 def disturb(world, rng):
@@ -166,7 +187,7 @@ def drive(world, rng, most=400):
         check_idle(world)
         if world.state.ended is None and not world.step() and not nudge(world, rng):
             break
-        if world.state.ended is not None and not (rng.random() < 0.7 and reopen(world)):
+        if world.state.ended is not None and not (rng.random() < 0.7 and reopen(world, rng)):
             break
     check_journal(world.events)
 
@@ -189,7 +210,7 @@ def nudge(world, rng):
         return world.resume()
     world.locked = frozenset()
     if world.state.questions:
-        for value in rng.sample(ALL_ANSWERS, len(ALL_ANSWERS)):
+        for value in rng.sample(world.era.words, len(world.era.words)):
             try:
                 return world.answer(value)
             except Refused:
@@ -204,14 +225,23 @@ def nudge(world, rng):
     return world.commands() or world.state.questions
 
 
-def reopen(world):
-    if len(world.find(e.RunReopened)) >= 2:
+def reopen(world, rng):
+    if (
+        len(world.find(e.RunReopened, e.RunStopping)) >= 3
+        if world.era.takes_back
+        else len(world.find(e.RunReopened)) >= 2
+    ):
         return False
     try:
-        return world.retry()
+        return take_back(world, rng) if world.era.takes_back and rng.random() < 0.5 else world.retry()
     except Refused:
         world.schedule.pop()
         return False
+
+
+def take_back(world, rng):
+    """Roll a run back that is over: all of it, or back to a checkpoint."""
+    return world.send(e.RunStopping(exit="rolled_back", to=rng.choice(["", *world.state.marks])))
 
 
 def same_schedule(world, plan, seed, **given):
@@ -224,10 +254,10 @@ def same_schedule(world, plan, seed, **given):
     return other
 
 
-def one_life(seed, change=lambda raw: raw):
+def one_life(seed, era=SECOND, change=lambda raw: raw):
     rng = random.Random(seed)
     plan = a_plan(rng, change=change)
-    given = dials(rng)
+    given = {"era": era, **dials(rng)}
     world = Watched(plan, seed, **given)
     drive(world, rng)
     assert same_schedule(world, plan, seed, **given).facts == world.facts
@@ -236,6 +266,11 @@ def one_life(seed, change=lambda raw: raw):
 
 @pytest.mark.parametrize("seed", [900_000_301, 950_000_876, 900_000_968, 950_004_596, 910_005_638, 920_003_408])
 def test_lives_that_once_broke_a_law(seed):
+    one_life(seed, FIRST)
+
+
+@pytest.mark.parametrize("seed", [3_000_000_604, 3_100_002_806])
+def test_lives_with_looks_and_approvals_that_once_broke_a_law(seed):
     one_life(seed)
 
 
@@ -258,7 +293,7 @@ def test_r10_nothing_begins_that_a_budget_does_not_cover(shard):
     for number in range(EACH):
         seed = 500_000_000 + shard * 1_000_000 + number
         try:
-            one_life(seed, partial(budgeted, random.Random(seed)))
+            one_life(seed, THIRD, partial(budgeted, random.Random(seed)))
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise

@@ -6,6 +6,7 @@ import pytest
 from driven import LATER, NO, driven, tool
 
 from perdure.core import events as e
+from perdure.core.accepting import NoStep, Over, Refused
 from perdure.core.calls import Failure
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
@@ -264,3 +265,97 @@ def test_a_cancelled_leaf_inside_a_stopping_region():
     world.cancel("h")
     world.cancel("g")
     assert (world.run().status, world.done("undo")) == ("succeeded", ["c", "a"])
+
+
+# ------------------------------------------------------------------------------- in the tool's own way
+
+
+OWN = {"undo": {"x.y": ("path", "missing")}}
+
+
+def test_e18_a_tool_takes_back_in_its_own_way_what_it_gave():
+    plan = [tool("a", **{"with": {"path": "p", "text": "long"}}), tool("b", **{"with": {"path": "q"}})]
+    world = driven(plan, {"a": {"old": 1}, "b": 2}, **OWN)
+    assert [each.undo for each in world.find(e.StepEnded)] == [
+        {"own": "x.y", "with": {"path": "p"}},
+        {"own": "x.y", "with": {"path": "q"}},
+    ]
+    world.send(e.RunStopping(exit="rolled_back"))
+    effects = list(world.state.effects.values())
+    assert [each.output.load(world.read) for each in effects] == [{"old": 1}, 2]
+    assert (world.run().status, world.done("undo")) == ("rolled_back", ["b", "a"])
+
+
+def test_a_large_argument_that_is_needed_to_take_back_is_kept_apart():
+    world = driven([tool("a", **{"with": {"path": "p" * 20_000}})], {"a": 1}, **OWN)
+    [ended] = world.find(e.StepEnded)
+    assert list(ended.undo) == ["sha256"]
+    world.send(e.RunStopping(exit="rolled_back"))
+    world.run()
+    assert world.made[-1].call.arguments == {"path": "p" * 20_000}
+
+
+def test_what_the_plan_says_about_taking_back_comes_first():
+    world = driven([tool("a", undo={"tool": "un.do"})], {"a": 1}, **OWN)
+    assert world.find(e.StepEnded)[0].undo == {"tool": "un.do", "with": {}}
+
+
+@pytest.mark.parametrize("later", [0, 2])
+def test_arguments_that_cannot_be_told_again_are_said_and_nothing_is_taken_back_blindly(later):
+    given = {"with": {"path": "${1 / int(steps.?b.?output.orValue(1))}"}}
+    plan = {"mode": "graph", "steps": [tool("a", **given), tool("b")]}
+    world = World(plan, {"a": HANGS, "b": later}, undo={"x.y": ("path",)}, forgetful=True).run()
+    world.send(e.AttemptEnded(step="a"))
+    assert world.find(e.StepEnded)[-1].undo == {"error": "what it was given cannot be told any more"}
+    world.send(e.RunStopping(exit="rolled_back"))
+    assert world.run().failure.message == "could not be taken back: a"
+
+
+# ------------------------------------------------------------------------------- a run that is over
+
+
+@pytest.mark.parametrize("status", ["succeeded", "failed", "cancelled"])
+def test_e4_a_run_that_is_over_can_be_taken_back(status):
+    plan = [tool("a"), tool("b", on={"cancelled": "fail"})]
+    world = driven(plan, {"a": 1, "b": {"succeeded": 2, "failed": NO, "cancelled": HANGS}[status]}, **OWN)
+    if status == "cancelled":
+        world.cancel()
+        world.run()
+    assert world.status == status
+    world.send(e.RunStopping(exit="rolled_back"))
+    assert world.status == "stopping"
+    assert (world.run().status, world.done("undo")) == ("rolled_back", ["b", "a"] if status == "succeeded" else ["a"])
+    with pytest.raises(Over):
+        world.send(e.RunStopping(exit="rolled_back"))
+    with pytest.raises(Refused):
+        world.retry()
+
+
+def test_e4_back_to_a_checkpoint_and_no_further():
+    plan = [tool("a"), {"id": "here", "checkpoint": True}, tool("b"), tool("c")]
+    world = driven(plan, {"a": 1, "b": 2, "c": NO}, **OWN)
+    with pytest.raises(NoStep):
+        world.send(e.RunStopping(exit="rolled_back", to="there"))
+    world.send(e.RunStopping(exit="rolled_back", to="here"))
+    assert (world.run().status, world.done("undo")) == ("rolled_back", ["b"])
+    assert world.failure is None
+    world.send(e.RunStopping(exit="rolled_back"))
+    assert (world.run().status, world.done("undo")) == ("rolled_back", ["b", "a"])
+
+
+def test_what_was_left_behind_is_said():
+    plan = [tool("a"), tool("b", tool="un.undoable"), tool("c")]
+    world = World({"steps": plan}, {"a": 1, "a!": NO, "b": 2, "c": NO}, undo=OWN["undo"], forgetful=True)
+    world.rules.lasts = {"un.undoable"}.__contains__
+    world.run().send(e.RunStopping(exit="rolled_back"))
+    world.run()
+    assert (world.status, world.failure.message) == ("rolled_back", "could not be taken back: a, b")
+    assert [each["kind"] for each in world.failure.detail] == ["logic", "irreversible"]
+
+
+def test_a_long_list_of_what_was_left_is_told_shortly():
+    plan = [tool(f"s{n}", tool="un.undoable") for n in range(7)]
+    world = World({"steps": [tool("a"), *plan]}, undo=OWN["undo"])
+    world.rules.lasts = {"un.undoable"}.__contains__
+    world.run().send(e.RunStopping(exit="rolled_back"))
+    assert world.run().failure.message == "could not be taken back: s0, s1, s2, s3, s4, …"

@@ -7,7 +7,6 @@ from driven import LATER, NO, driven, tool
 
 from perdure.core import events as e
 from perdure.core.calls import Failure, Outcome
-from perdure.core.working import MOST_DOUBTS
 from perdure.testing.worlds import HANGS, LOST, NOON, Takes, World
 
 # ------------------------------------------------------------------------------- retries
@@ -177,97 +176,6 @@ def test_a_call_that_cannot_be_made_is_invalid():
     assert (world.failure.kind, world.made) == ("invalid", [])
 
 
-# ------------------------------------------------------------------------------- in doubt
-
-
-@pytest.mark.parametrize("repeat", ["safe", "keyed"])
-@pytest.mark.parametrize("doubt", [LOST, Failure("in_doubt", "who knows")])
-def test_e10_what_may_be_repeated_is_done_again_and_costs_no_try(repeat, doubt):
-    world = driven([tool("a", retry={"attempts": 2, "wait": 0})], {"a": [doubt, doubt, LATER, 1]}, repeat=repeat)
-    assert (world.status, len(world.made)) == ("succeeded", 4)
-    assert {made.visit for made in world.made} == {1}
-
-
-@pytest.mark.parametrize("repeat", ["safe", "keyed"])
-def test_e17_one_that_is_lost_again_and_again_is_not_repeated_for_ever(repeat):
-    world = driven([tool("a")], {"a": Failure("in_doubt", "it hung up")}, repeat=repeat)
-    assert len(world.made) == MOST_DOUBTS + 1
-    [question] = world.state.questions.values()
-    assert question.about == "doubt"
-
-
-def asked(script, plan=None, **dials):
-    return driven(plan or [tool("a", retry={})], script, repeat="never", **dials)
-
-
-DOUBTS = [LOST, Failure("in_doubt", "who knows"), Failure("timeout", "late"), Failure("cancelled", "cut")]
-
-
-@pytest.mark.parametrize("doubt", DOUBTS)
-def test_e10_what_may_never_be_repeated_is_asked_about(doubt):
-    world = asked({"a": doubt})
-    assert (world.status, len(world.made)) == ("waiting", 1)
-    [question] = world.state.questions.values()
-    assert (question.question, question.choices) == ("q_a_1_doubt1", ("happened", "not_happened", "give_up"))
-    assert "tool x.y" in question.text
-
-
-@pytest.mark.parametrize("doubt", DOUBTS)
-def test_the_answers_to_a_doubt(doubt):
-    happened, silent, again, given_up = (asked({"a": [doubt, 7]}) for _ in range(4))
-    happened.answer({"choice": "happened", "output": 5})
-    assert (happened.status, happened.output, len(happened.made)) == ("succeeded", 5, 1)
-    silent.answer("happened")
-    assert (silent.status, silent.output) == ("succeeded", None)
-    again.answer("not_happened")
-    again.run()
-    assert (again.status, again.output, [made.attempt for made in again.made]) == ("succeeded", 7, [1, 2])
-    given_up.answer("give_up")
-    assert (given_up.status, given_up.failure.kind) == ("failed", "in_doubt")
-
-
-def test_what_happened_is_judged_like_any_result():
-    plan = [{"id": "a", "decide": {"tool": "x.y"}, "choices": ["left"], "on": {"left": "next"}}]
-    world = asked({"a": LOST}, plan)
-    world.answer({"choice": "happened", "output": "left"})
-    assert world.exit_of("a") == "left"
-    world = asked({"a": LOST}, plan)
-    world.answer({"choice": "happened", "output": "up"})
-    assert world.failure.kind == "invalid"
-
-
-def test_a_tool_that_must_not_be_repeated_and_took_too_long_is_asked_about():
-    world = asked({"a": HANGS}, [tool("a", timeout="5s", retry={})])
-    assert (world.status, len(world.state.questions)) == ("waiting", 1)
-
-
-@pytest.mark.parametrize(("retry", "tries"), [({"attempts": 2, "wait": 0}, 2), (None, 1)])
-def test_a_keyed_tool_that_took_too_long_is_tried_again_and_then_asked_about(retry, tries):
-    world = driven([tool("a", timeout="5s", **({"retry": retry} if retry else {}))], {"a": HANGS}, repeat="keyed")
-    assert (world.status, len(world.find(e.AttemptStarted)), len(world.state.questions)) == ("waiting", tries, 1)
-
-
-def test_a_doubt_that_waits_for_room_is_not_forgotten():
-    plan = {"mode": "graph", "steps": [tool("a", priority=1), tool("b")]}
-    world = World(plan, {"a": HANGS, "b": HANGS}, slots=1, forgetful=True).start()
-    world.slots = 0
-    world.send(e.AttemptLost(step="a"))
-    assert list(world.state.flying) == []
-    world.fold()
-    world.slots = 2
-    world.pass_time(0)
-    assert sorted(world.state.flying) == ["a", "b"]
-
-
-def test_a_crash_is_survived_in_the_middle_of_everything():
-    plan = {"mode": "graph", "steps": [tool("a"), tool("b"), tool("c", needs=["a", "b"])]}
-    world = World(plan, {"a": 1, "b": 2}).start()
-    for _ in range(3):
-        world.crash()
-        world.step()
-    assert (world.run().status, world.output) == ("succeeded", {"a": 1, "b": 2, "c": None})
-
-
 # ------------------------------------------------------------------------------- stopping
 
 
@@ -316,7 +224,7 @@ def test_a_step_may_be_stopped_while_it_waits_for_its_next_try_or_for_an_answer(
 
 
 def test_a_doubt_that_a_person_settled_is_none_when_the_step_is_stopped():
-    world = asked({"a": [LOST, HANGS]}, [tool("a", on={"cancelled": "next"})])
+    world = driven([tool("a", on={"cancelled": "next"})], {"a": [LOST, HANGS]}, repeat="never")
     world.slots = 0
     world.answer("not_happened")
     world.cancel("a")

@@ -51,7 +51,7 @@ def _ledger(ledger):
 def _has_rung(state, timer, clock):
     """Whether it is about another try whose time has come: to ring is no fact, and to ring again changes nothing."""
     due, _, key, visit, what = timer
-    return due <= clock and (what == "retry" or (what == "undo" and not state.undoing[key, visit].flying))
+    return due <= clock and (what in ("retry", "probe") or (what == "undo" and not state.undoing[key, visit].flying))
 
 
 def cells_in(state):
@@ -91,13 +91,19 @@ def _body(cell):
     body = cell.body
     match body:
         case Work():
-            return [getattr(body, name) for name in Work.__slots__ if name != "call"]
+            return [getattr(body, name) for name in Work.__slots__ if name not in ("call", "probe")] + _probe(
+                body.probe
+            )
         case Serial():
             return (list(body.children), list(body.live), body.cursor, body.last.key if body.last else None)
         case Graph():
             return _graph(cell, body)
         case _:
             return body
+
+
+def _probe(probe):
+    return [] if probe is None else [getattr(probe, name) for name in probe.__struct_fields__]
 
 
 def _graph(cell, body):
@@ -136,9 +142,9 @@ def check_state(state, slots=None, limits=None, *, reopened=False):
         assert cell.work.flying
         assert state.cells[key] is cell
         assert all(group.open for group in cell.around), f"{key} is at work while a group around it waits for a lock"
-    assert slots is None or len(state.flying) <= slots
+    assert slots is None or len(state.tools_at_work) <= slots
     for tool, most in (limits or {}).items():
-        assert sum(cell.traits.tool == tool for cell in state.flying.values()) <= most
+        assert state.tools_at_work.count(tool) <= most
     _check_locks(state)
     if state.ended is not None:
         _check_end(state)
@@ -171,7 +177,8 @@ def _check_locks(state):
     for cell in cells_in(state):
         if not isinstance(cell.step, Working) or not cell.is_live or (cell.parent and cell.parent.kind == "map"):
             continue
-        holds = cell.key in state.flying if cell.kind == "work" else cell.open and cell.kind != "ask"
+        at_work = cell.key in state.flying and cell.work.look is None  # to look takes no lock
+        holds = at_work if cell.kind == "work" else cell.open and cell.kind != "ask"
         for name in cell.step.locks if holds else ():
             assert state.locks[name] is cell or state.locks[name] in cell.around
 
@@ -198,11 +205,16 @@ def check_rest(world):
 # ------------------------------------------------------------------------------- what holds of a journal
 
 
+def _opens(event):
+    """Whether it may follow on the end of a run."""
+    return isinstance(event, e.RunReopened) or (isinstance(event, e.RunStopping) and event.exit == "rolled_back")
+
+
 def check_journal(events):
     """What is so of the facts of a run, in their order."""
     under_way, visits, stopped, over = set(), {}, set(), False
     for event in events:
-        assert not over or isinstance(event, e.RunReopened), f"{event} after the end"
+        assert not over or _opens(event), f"{event} after the end"
         over = isinstance(event, e.RunEnded)
         match event:
             case e.AttemptStarted():

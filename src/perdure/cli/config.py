@@ -1,12 +1,14 @@
 """`perdure config`: the settings that hold here."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from perdure.cli.journals import db_option
 from perdure.cli.printing import json_option, print_json, print_table
-from perdure.config import Value, load
+from perdure.config import ConfigError, Value, load
 
 
 @click.group()
@@ -19,22 +21,31 @@ def config() -> None:
 @db_option
 @json_option
 def show(origin: bool, db: str | None, as_json: bool) -> None:
-    """Show every setting that holds in this directory."""
+    """Show every setting that holds in this directory, and your policy."""
     found = load({"db": db})
-    rows = [(name, _written(value), found.origins[name]) for name, value in found.settings.flat().items()]
+    values = found.settings.flat()
+    policy, refusal = _policy()
     if as_json:
-        values = found.settings.flat()
-        print_json(
-            {
-                "schema": "perdure.config/1",
-                "settings": [
-                    {"name": name, "value": _plain(values[name]), "origin": whence} for name, _, whence in rows
-                ],
-                "files": [str(file) for file in found.files],
-            }
-        )
+        settings = [{"name": name, "value": _plain(values[name]), "origin": found.origins[name]} for name in values]
+        files = [str(file) for file in found.files]
+        print_json({"schema": "perdure.config/1", "settings": settings, "files": files, "policy": policy})
     else:
+        rows = [(name, _written(value), found.origins[name]) for name, value in values.items()]
+        rows += [(f"policy.{name}", json.dumps(value), policy["origin"]) for name, value in policy["rules"].items()]
         print_table(["setting", "value", "origin"][: 2 + origin], [row[: 2 + origin] for row in rows])
+    if refusal:
+        raise refusal
+
+
+def _policy() -> tuple[dict[str, Any], ConfigError | None]:
+    """What the user's policy says; or why it is refused, which is told after the rest was shown."""
+    from perdure.config.policy import load_policy  # noqa: PLC0415  needs the plan model, which other commands do without
+
+    try:
+        found = load_policy(Path.cwd())
+    except ConfigError as error:
+        return {"origin": "refused", "rules": {}, "error": error.message}, error
+    return {"origin": found.origin, "rules": found.in_force()}, None
 
 
 def _plain(value: Value) -> bool | int | str:

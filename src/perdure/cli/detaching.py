@@ -13,9 +13,10 @@ from typing import IO, Any, ClassVar
 import click
 
 from perdure.cli.driving import Job, Manner, NotThere, Resume, Start, carry_out
-from perdure.cli.manners import tools_from
+from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import ask_owner
+from perdure.cli.toolsets import toolset_here
 from perdure.config import Settings, load
 from perdure.control import NoOwner, OwnerRefused
 from perdure.errors import PerdureError
@@ -148,7 +149,7 @@ def _carry_out(order: Mapping[str, Any], tell: IO[bytes]) -> int:
         _tell(tell, {"run": run})
         click.echo(f"run {run} is driven by process {os.getpid()}", err=True)
 
-    manner = Manner(settings, tools_from(addresses), addresses, wait=True, begun=begun)
+    manner = Manner(settings, all_tools_from(addresses), addresses, toolset_here(), wait=True, begun=begun)
     return asyncio.run(carry_out(_job(order), manner))
 
 

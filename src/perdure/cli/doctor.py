@@ -1,9 +1,11 @@
 """`perdure doctor`: whether everything is in order, and what to do where it is not."""
 
+import asyncio
 import os
 import platform
 import sqlite3
 import stat
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -56,7 +58,7 @@ class Finding:
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, db: str | None, as_json: bool) -> None:
-    """Look at the settings, at SQLite, at the disk, and at every run that is not over. Nothing is changed.
+    """Look at the settings, SQLite, the sandbox, the disk, and every run that is not over. Nothing is changed.
 
     Exit code 0: nothing failed. 1: something did; the line below it says what to do.
     """
@@ -80,6 +82,7 @@ def _print(finding: Finding) -> None:
 def _findings(db: str | None) -> Iterator[Finding]:
     yield Finding("python", "ok", platform.python_version())
     yield _sqlite(sqlite3.sqlite_version_info)
+    yield _sandbox()
     try:
         loaded = load({"db": db})
     except ConfigError as error:
@@ -104,6 +107,23 @@ def _sqlite(version: tuple[int, ...]) -> Finding:
 def _settings(loaded: Loaded) -> Finding:
     files = ", ".join(str(file) for file in loaded.files)
     return Finding("settings", "ok", f"read from {files}" if files else "there is no file of settings")
+
+
+def _sandbox() -> Finding:
+    """Tried anew, in a place of its own, so that nothing is changed."""
+    from perdure.tools.hands import Hands  # noqa: PLC0415  only this command needs it
+    from perdure.tools.sandbox import Report, probe  # noqa: PLC0415  as above
+
+    with tempfile.TemporaryDirectory(prefix="perdure-") as made:
+        place = Path(made).resolve()
+        report: Report = asyncio.run(probe(Hands(place, place / "state"), afresh=True))
+    if report.ok:
+        held = number_of(len(report.findings), "probe")
+        return Finding(
+            "sandbox", "ok", f"bubblewrap holds, by {held}; commands work on a stage of the kind {report.staging}"
+        )
+    told = f"commands are refused: {report.problem}"
+    return Finding("sandbox", "fail" if report.findings else "warn", told, report.fix)
 
 
 # ------------------------------------------------------------ the disk

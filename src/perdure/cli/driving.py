@@ -5,8 +5,8 @@ Whoever owns the journal drives all its runs. When an owner leaves while we foll
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol
 
@@ -15,6 +15,7 @@ import click
 from perdure.cli.codes import INTERRUPTED, LATE
 from perdure.cli.documents import run_document
 from perdure.cli.following import Enough, follow, rests
+from perdure.cli.granting import granted
 from perdure.cli.hints import resume_command, standing
 from perdure.cli.interrupts import Interrupts
 from perdure.cli.journals import opened
@@ -31,6 +32,7 @@ from perdure.plan import Plan
 from perdure.ports import Journal, JournalError, Locked
 from perdure.runtime.room import Limits
 from perdure.tools import AnyTool
+from perdure.tools.mcp import Toolset
 
 PATIENCE: Final = 10.0
 """Seconds that attempts at work have to end when somebody wants to stop."""
@@ -100,6 +102,25 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Rollback:
+    """A run that is to be taken back."""
+
+    run: str
+    to: str = ""
+    reason: str = ""
+    by: str = ""
+
+    async def begin(self, engine: Engine) -> str:
+        """Take it back here."""
+        await engine.rollback(self.run, self.to, self.reason, self.by)
+        return self.run
+
+    def request(self) -> Mapping[str, Any]:
+        """Have it taken back."""
+        return {"do": "rollback", "run": self.run, "to": self.to, "reason": self.reason, "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     """A run that is there."""
 
@@ -127,6 +148,8 @@ class Manner:
     tools: tuple[AnyTool, ...] = ()
     addresses: tuple[str, ...] = ()
     """Where the tools come from, for the command that resumes."""
+    toolset: Toolset | None = None
+    """The MCP servers of the user; each is started when a tool of it is called."""
     wait: bool = False
     """Stay until the run is over, also while it waits for somebody."""
     timeout: float | None = None
@@ -136,19 +159,26 @@ class Manner:
     begun: Callable[[str], None] = lambda _: None
     """Called with the run's id once it is durable."""
 
-    def engine(self, patience: float = CLOSING) -> AbstractAsyncContextManager[Engine]:
+    @asynccontextmanager
+    async def engine(self, patience: float = CLOSING) -> AsyncGenerator[Engine]:
         """An engine of our own; `Locked` if another process owns the journal."""
         most = self.settings.limits
         limits = Limits(most.run, most.total, most.tools)
-        return Engine.open(
-            self.settings.db,
-            tools=self.tools,
-            limits=limits,
-            network=self.settings.network_disk,
-            patience=patience,
-            supervise=True,
-            memory=most.memory,
-        )
+        theirs = self.toolset.tools() if self.toolset else ()
+        async with AsyncExitStack() as closing:
+            if self.toolset:
+                closing.push_async_callback(self.toolset.close)
+            opened = Engine.open(
+                self.settings.db,
+                tools=(*self.tools, *theirs),
+                limits=limits,
+                network=self.settings.network_disk,
+                patience=patience,
+                supervise=True,
+                memory=most.memory,
+                **granted(),
+            )
+            yield await closing.enter_async_context(opened)
 
     def screen(self) -> Screen:
         """Where it is shown."""
@@ -184,7 +214,7 @@ class _Following:
         """The last entry that was shown, or was there before we came."""
 
     async def until_left(self, job: Job) -> int:
-        if isinstance(job, (Resume, Retry)):
+        if isinstance(job, (Resume, Retry, Rollback)):
             self._shown = await _there(self._manner, job.run)
         for left in reversed(range(TRIES)):
             try:

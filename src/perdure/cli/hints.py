@@ -64,7 +64,7 @@ def asked(run: str, question: QuestionAsked) -> Iterator[str]:
 
 def _answers(question: QuestionAsked) -> Iterator[tuple[str, list[str]]]:
     id_ = question.question
-    if question.answer == "approval" and question.about == "plan":
+    if question.answer == "approval":
         yield "approve", [id_]
         yield "reject", [id_]
     elif question.about == "budget":

@@ -1,13 +1,17 @@
 """Options of the commands that carry a run on, and what they come to."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from perdure.cli.driving import PATIENCE, Manner
+from perdure.cli.toolsets import toolset_here
 from perdure.config import Settings
+from perdure.plan.visible import visible
 from perdure.tools import AnyTool, load_tools
+from perdure.tools.offers import Offers
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,12 +43,35 @@ def tools_from(addresses: tuple[str, ...]) -> tuple[AnyTool, ...]:
     return tuple(found.values())
 
 
+def offers_here() -> Offers:
+    """What installed distributions offer, as far as the user's policy lets them."""
+
+    def allowed() -> bool | tuple[str, ...]:
+        from perdure.config.policy import load_policy  # noqa: PLC0415  only when somebody looks for an offer
+
+        return load_policy(Path.cwd()).entry_points
+
+    return Offers(allowed)
+
+
+def all_tools_from(addresses: tuple[str, ...]) -> tuple[AnyTool, ...]:
+    """The tools at all addresses, and those that distributions offer: for runs whose plan is not known yet.
+
+    Who names a module means it, so its tools come first. What is wrong with an offer is said, and spoils no other.
+    """
+    named, offers = tools_from(addresses), offers_here()
+    for flaw in offers.load_all():
+        click.echo(visible(f"warning {flaw.code}: {flaw.message}; {flaw.help}"), err=True)
+    return tuple({each.name: each for each in (*offers.loaded, *named)}.values())
+
+
 def manner_from(settings: Settings, given: Mapping[str, Any], tools: tuple[AnyTool, ...], **more: Any) -> Manner:
     """What the options come to."""
     if given["as_json"] and given["jsonl"]:
         raise click.UsageError("--json and --jsonl both want standard output")
     taken = {name: given[name] for name in ("wait", "timeout", "patience", "as_json", "jsonl")}
-    return Manner(settings, tools, given["addresses"], **taken, **more)
+    toolset = more.pop("toolset", None) or toolset_here()
+    return Manner(settings, tools, given["addresses"], toolset, **taken, **more)
 
 
 def announce(run: str) -> None:

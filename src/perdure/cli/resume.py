@@ -14,7 +14,7 @@ from perdure.cli.following import follow, rests
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts, carried_out
 from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import announce, following_options, manner_from, tools_from, tools_option
+from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option
 from perdure.cli.reaching import Reached, by_option, full_id, owner_or, whoever
 from perdure.cli.reporting import say_waits
 from perdure.cli.screens import Silent
@@ -43,7 +43,7 @@ def resume(ctx: click.Context, run: str | None, everything: bool, **given: Any) 
     if (run is None) is not everything:
         raise click.UsageError("name a run, or say --all")
     settings = settings_for(given["db"])
-    manner = manner_from(settings, given, tools_from(given["addresses"]), begun=announce)
+    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce)
     by = whoever(given["by"])
     if run is None:
         ctx.exit(carried_out(_all(manner, by)))

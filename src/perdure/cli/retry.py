@@ -8,7 +8,7 @@ from perdure.cli.arguments import refuse
 from perdure.cli.driving import Retry, carry_out
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import announce, following_options, manner_from, tools_from, tools_option
+from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option
 from perdure.cli.reaching import by_option, full_id, whoever
 from perdure.plan import PlanError
 
@@ -28,7 +28,7 @@ def retry(ctx: click.Context, run: str, step: str | None, **given: Any) -> None:
     that is a new visit, beyond what the plan allows.
     """
     settings = settings_for(given["db"])
-    manner = manner_from(settings, given, tools_from(given["addresses"]), begun=announce)
+    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce)
     job = Retry(carried_out(full_id(settings, run)), step or "", whoever(given["by"]))
     try:
         code = carried_out(carry_out(job, manner))

@@ -10,10 +10,12 @@ from perdure.cli.driving import Start, carry_out
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import announce, following_options, manner_from, tools_from, tools_option
+from perdure.cli.manners import announce, following_options, manner_from, offers_here, tools_from, tools_option
+from perdure.cli.toolsets import hint_at_unseen, toolset_here
 from perdure.engine.starting import not_enforced
 from perdure.plan.index import Index
 from perdure.tools import BUILTIN, toolbox_of
+from perdure.tools.builtin import HANDS
 
 
 @click.command()
@@ -37,9 +39,12 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     Exit code 0: it succeeded. 1: it failed. 4: it waits, or was paused. 5: it was cancelled. 6: the plan cannot be
     used. 8: a budget is used up. 124: timeout. 130: Ctrl-C.
     """
-    tools = tools_from(given["addresses"])
-    toolbox = toolbox_of({each.name: each for each in (*BUILTIN, *tools)}.values())
-    found = usable(plan, limits_from(given), toolbox, as_json=given["as_json"])
+    named, offers, toolset = tools_from(given["addresses"]), offers_here(), toolset_here()
+    known = (*BUILTIN, *HANDS, *named, *(toolset.tools() if toolset else ()))
+    toolbox = toolbox_of({each.name: each for each in known}.values(), offers)
+    with hint_at_unseen(toolset):
+        found = usable(plan, limits_from(given), toolbox, as_json=given["as_json"])
+    tools = (*named, *offers.loaded)
     if later := not_enforced(Index(found)):
         click.echo(f"note: this release does not enforce: {', '.join(later)}", err=True)
     job = Start(found, inputs_from(found.inputs, pairs, file), given["session"], given["seed"])
@@ -47,4 +52,4 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     if given["detach"]:
         detach_start(settings, job, given["addresses"], as_json=given["as_json"])
         return
-    ctx.exit(carried_out(carry_out(job, manner_from(settings, given, tools, begun=announce))))
+    ctx.exit(carried_out(carry_out(job, manner_from(settings, given, tools, toolset=toolset, begun=announce))))

@@ -68,6 +68,21 @@ def user_file(env: Mapping[str, str], home: Path) -> Path:
     return _base(env, "XDG_CONFIG_HOME", home / ".config") / "perdure" / "config.toml"
 
 
+def policy_file(env: Mapping[str, str], home: Path) -> Path:
+    """Where the user's own policy is, if there is one."""
+    return user_file(env, home).with_name("policy.toml")
+
+
+def servers_file(env: Mapping[str, str], home: Path) -> Path:
+    """Where the user names MCP servers. A project has no say in it: a server is a command that is run."""
+    return user_file(env, home).with_name("mcp.json")
+
+
+def pins_file(env: Mapping[str, str], home: Path) -> Path:
+    """Where it stands which tools of MCP servers the user has approved."""
+    return _base(env, "XDG_STATE_HOME", home / ".local" / "state") / "perdure" / "mcp-pins.json"
+
+
 def toml(path: Path) -> Mapping[str, Raw]:
     """What a file says."""
     try:

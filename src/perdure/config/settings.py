@@ -47,6 +47,18 @@ class ProjectSettingError(ConfigError):
     code: ClassVar[str] = "PRD1704"
 
 
+class PolicyPlaceError(ConfigError):
+    """Others than the user could have written the user's policy."""
+
+    code: ClassVar[str] = "PRD1705"
+
+
+class PolicyFileError(ConfigError):
+    """The user's policy says something that cannot be understood."""
+
+    code: ClassVar[str] = "PRD1706"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Most attempts at once."""
@@ -139,3 +151,7 @@ SETTINGS: Final = (
 )
 BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 TABLES: Final = {"limits", TOOLS, "retention"}
+POLICY_WORDS: Final = frozenset(
+    ("policy", "files", "network", "commands", "tools", "resources", "ask", "deny", "sandbox", "secrets", "http")
+)
+"""Words of the user's policy, which has a file of its own."""

@@ -11,8 +11,10 @@ from perdure.config.settings import (
     BY_NAME,
     LARGEST_NUMBER,
     ONE_TOOL,
+    POLICY_WORDS,
     TABLES,
     TOOLS,
+    ConfigError,
     ProjectSettingError,
     Setting,
     SettingValueError,
@@ -80,9 +82,20 @@ def _setting(name: str, source: Source) -> Setting:
         raise SettingValueError(f"{source.origin}: {name} is a table", f"write [{name}], and its settings below")
     tool = name.removeprefix(f"{TOOLS}.") if name.startswith(f"{TOOLS}.") else ""
     known = ONE_TOOL if tool and tool.isprintable() else name
+    if name.partition(".")[0] in POLICY_WORDS:
+        raise _not_here(name, source)
     if known not in BY_NAME:
         raise UnknownSettingError(f"{source.origin}: there is no setting {name}", did_you_mean(name, BY_NAME))
     return BY_NAME[known]
+
+
+def _not_here(name: str, source: Source) -> ConfigError:
+    """What may be done is said in one place, and that is the user's."""
+    if source.project:
+        hint = "only you decide what may be done: if you trust the project, say it in your own policy.toml"
+        return ProjectSettingError(f"{source.origin}: {name} cannot be set by a project", hint)
+    hint = "policy has a file of its own, policy.toml beside your config.toml"
+    return UnknownSettingError(f"{source.origin}: there is no setting {name}", hint)
 
 
 def _check_harmless(name: str, value: Value, setting: Setting, source: Source) -> None:

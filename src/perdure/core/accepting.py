@@ -5,9 +5,10 @@ from typing import Any, ClassVar, Final
 
 from perdure.core import events as e
 from perdure.core.affording import flaw_of_answer
+from perdure.core.cells import Work
+from perdure.core.doubting import answered
 from perdure.core.reopening import is_there
 from perdure.core.state import State
-from perdure.core.working import GIVE_UP, HAPPENED, NOT_HAPPENED, answered
 from perdure.errors import PerdureError
 from perdure.plan.conforming import flaws
 
@@ -83,7 +84,7 @@ class TooManySignals(Refused):
 
 def accept(state: State, message: Message) -> None:
     """Raise `Refused` if the message cannot be a fact of this run now."""
-    if state.ended is not None and type(message) is not e.RunReopened:
+    if state.ended is not None and type(message) is not e.RunReopened and not _is_rollback(message):
         raise Over(f"the run {state.run} is over: {state.ended.status}")
     if (state.started is None) is not (type(message) is e.RunStarted):
         raise Refused("the run has started already" if state.started else f"the run {state.run} has not started")
@@ -108,12 +109,27 @@ def _accept_about_run(state: State, message: Message) -> None:
             raise Refused(f"the run is {'stopping' if state.stopping else 'paused'} already")
         case e.RunResumed() if state.paused_at is None:
             raise Refused("the run is not paused")
-        case e.RunStopping() if state.stopping is not None:
+        case e.RunStopping() if state.stopping is not None and state.ended is None:
             raise Refused("the run is stopping already")
+        case e.RunStopping():
+            _accept_stopping(state, message)
         case e.RunReopened():
             _accept_reopening(state, message)
         case _:
             pass
+
+
+def _is_rollback(message: Message) -> bool:
+    """Whether it takes back what was done, which also a run may that is over."""
+    return type(message) is e.RunStopping and message.exit == "rolled_back"
+
+
+def _accept_stopping(state: State, message: e.RunStopping) -> None:
+    if message.to and message.to not in state.marks:
+        known = ", ".join(state.marks) or "none"
+        raise NoStep(f"the run has not passed a checkpoint {message.to!r}", f"it has passed: {known}")
+    if state.ended is not None and all(effect.over for effect in state.effects.values()):
+        raise Over(f"the run {state.run} is over: {state.ended.status}, and there is nothing to take back")
 
 
 def _accept_reopening(state: State, message: e.RunReopened) -> None:
@@ -141,9 +157,16 @@ def _accept_report(state: State, message: e.AboutAttempt) -> None:
         fits = effect is not None and effect.flying and effect.attempts == message.attempt
     else:
         cell = state.flying.get(message.step)
-        fits = cell is not None and cell.visit == message.visit and cell.work.attempt == message.attempt
+        fits = cell is not None and cell.visit == message.visit and _is_under_way(cell.work, message)
     if not fits:
         raise Stale(f"no attempt {message.attempt} of visit {message.visit} of {message.step!r} is under way")
+
+
+def _is_under_way(work: Work, message: e.AboutAttempt) -> bool:
+    look = work.look
+    if look is not None:
+        return message.deed == "probe" and look.number == message.attempt
+    return message.deed == "do" and work.attempt == message.attempt
 
 
 def _accept_answer(state: State, message: e.QuestionAnswered) -> None:
@@ -161,7 +184,7 @@ def _accept_answer(state: State, message: e.QuestionAnswered) -> None:
 def _flaw(question: e.QuestionAsked, value: Any) -> str:
     if question.about == "doubt":
         choice, _ = answered(value)
-        known = choice in (HAPPENED, NOT_HAPPENED, GIVE_UP)
+        known = isinstance(choice, str) and choice in question.choices
         return "" if known else f"answer one of {', '.join(question.choices)}"
     if question.about == "budget":
         return flaw_of_answer(value)

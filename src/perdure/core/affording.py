@@ -6,7 +6,7 @@ nobody is at work the ledger is used up, and its owner ends, or asks.
 """
 
 from heapq import heappop, heappush
-from typing import Any, Final
+from typing import Any
 
 from perdure.core import events as e
 from perdure.core.calls import Call, Failure, Usage
@@ -20,7 +20,6 @@ from perdure.core.spending import depth_in
 from perdure.core.values import Value
 
 FINISH, FAIL = "finish", "fail"
-NOTHING: Final = Usage()
 
 # ------------------------------------------------------------------------------- before an attempt
 

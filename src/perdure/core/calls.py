@@ -61,6 +61,10 @@ class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """Of models."""
 
 
+NOTHING: Final = Usage()
+"""What was taken by somebody who did nothing."""
+
+
 class Outcome(msgspec.Struct, frozen=True):
     """What came of an attempt."""
 

@@ -102,6 +102,20 @@ class Grown(Graph):
         """Children that ended since the last move, in the order of the journal."""
 
 
+class Probe(msgspec.Struct, eq=False, gc=False):
+    """Looks into the world, to find out whether an attempt had its effect."""
+
+    number: int
+    flying: bool = True
+    stopping: bool = False
+    told: AttemptEnded | None = None
+    """What the last look gave; None: it was lost."""
+    happened: bool | None = None
+    """None: it could not tell."""
+    due: int | None = None
+    """When the next look may begin."""
+
+
 class Work(msgspec.Struct, eq=False, gc=False):
     """The tries at one visit of an acting step."""
 
@@ -127,8 +141,23 @@ class Work(msgspec.Struct, eq=False, gc=False):
     """What the try under way was promised."""
     losses: int = 0
     """How often its process was gone while it was at work."""
+    approved: tuple[str, ...] = ()
+    """What people have agreed to at this visit."""
+    probe: Probe | None = None
+    """Looks at the last try, of which nobody knew how it ended."""
     fraction: float = 0.0
     message: str = ""
+
+    @property
+    def look(self) -> Probe | None:
+        """The look that is under way, if it is not a try."""
+        return self.probe if self.probe is not None and self.probe.flying else None
+
+    @property
+    def is_late(self) -> bool:
+        """Whether what is under way was told to stop because it took too long."""
+        look = self.look
+        return self.stopping if look is None else look.stopping
 
 
 class Result(msgspec.Struct):
@@ -280,6 +309,8 @@ class Effect(msgspec.Struct, eq=False):
     """Whether nothing more is tried."""
     failure: Failure | None = None
     """Why it could not be taken back."""
+    output: Value | None = None
+    """What the step gave."""
 
     @property
     def call(self) -> Mapping[str, Any]:

@@ -76,9 +76,15 @@ class Deciding:
         heard = self.events[-1]
         assert isinstance(heard, e.AttemptEnded)  # noqa: S101  that is when it is called
         told = e.AttemptEnded(
-            step=heard.step, visit=heard.visit, attempt=heard.attempt, exit=heard.exit, output=heard.output, to=to,
+            step=heard.step,
+            visit=heard.visit,
+            attempt=heard.attempt,
+            exit=heard.exit,
+            output=heard.output,
+            to=to,
+            judged=heard.judged,
             usage=heard.usage,
-        )  # fmt: skip
+        )
         self.events[-1] = cell.work.outcome = told
         end_visit(self.state, cell, Result(told.exit, to, cell.body, told.output))
 

@@ -7,10 +7,10 @@ from typing import Any, Final, cast
 import msgspec
 
 from perdure.core import events as e
-from perdure.core.calls import Failure
+from perdure.core.calls import Call, Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.deciding import Deciding
-from perdure.core.seeing import evaluate, evaluate_within, filled, filled_call, outcome_of
+from perdure.core.seeing import SECRETS, asked, call_for_later, evaluate, evaluate_within, filled, outcome_of
 from perdure.core.values import NULL, Value
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
@@ -88,7 +88,7 @@ def end(turn: Deciding, cell: Cell, how: Ending) -> None:
     to, partial = (how.to, False) if how.to else leads_to(cell, how.exit, how.failure)
     partial = partial or how.partial
     is_begun = not (how.partial and isinstance(cell.body, Work))
-    undo = _undo_of(turn, cell, how.exit, how.output) if is_begun else None
+    undo = undo_of(turn, cell, how.exit, how.output) if is_begun else None
     _close_question(turn, cell)
     if undo is None and not partial and _was_heard(turn, cell, how):
         turn.record_end(cell, to)
@@ -115,19 +115,46 @@ def _was_heard(turn: Deciding, cell: Cell, how: Ending) -> bool:
     return how.exit == outcome.exit and bool(turn.events) and turn.events[-1] is outcome
 
 
-def _undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dict[str, Any] | None:
-    """The call that would take the effect back, with its arguments as they are now."""
+def undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dict[str, Any] | None:
+    """The call that would take the effect back, with its arguments as they are now, and its secrets as they will be."""
     call = cell.traits.undo
-    if call is None or is_item(cell) or not _was_done(cell, exit_):
+    own = turn.state.rules.undo(cell.traits.tool) if call is None else None
+    if (call is None and own is None) or is_item(cell) or not _was_done(cell, exit_):
         return None
+    if own is not None:
+        return _own_undo(turn, cell, own)
     if output is None and isinstance(cell.body, Work) and cell.body.outcome is not None:
         output = cell.body.outcome.output
     given = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     try:
-        kept = turn.keep(filled_call(turn.state, cell.scope, call, output=given, exit=exit_).data)
+        kept = turn.keep(call_for_later(turn.state, cell.scope, call, output=given, exit=exit_))
     except ExpressionError as error:
         return {"error": error.message}
     return {"sha256": kept.sha256} if kept.sha256 else kept.data
+
+
+def _own_undo(turn: Deciding, cell: Cell, wanted: tuple[str, ...]) -> dict[str, Any]:
+    """The tool's own way: by what it gave, and by those of its arguments that it wants for that."""
+    call = told_again(turn, cell)
+    if call is None:
+        return {"error": "what it was given cannot be told any more"}
+    has_secrets = cell.traits.wants_secrets
+    told = call_for_later(turn.state, cell.scope, cell.traits.call) if has_secrets else call.data
+    given = {name: told["with"][name] for name in wanted if name in told["with"]}
+    kept = turn.keep({"own": call.name, "with": given, **({SECRETS: True} if has_secrets else {})})
+    return {"sha256": kept.sha256} if kept.sha256 else kept.data
+
+
+def told_again(turn: Deciding, cell: Cell) -> Call | None:
+    """What the last try was asked to do; None if what that refers to has changed since: it would be another deed."""
+    call = cell.work.call
+    if call is None:
+        try:
+            call, digest = asked(turn.state, cell)
+        except ExpressionError:
+            return None
+        call = call if digest == cell.work.digest else None
+    return call
 
 
 def _was_done(cell: Cell, exit_: str) -> bool:

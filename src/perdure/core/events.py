@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Final, Literal, TypeGuard
 
 import msgspec
 
-from perdure.core.calls import Failure, Usage
+from perdure.core.calls import Approval, Failure, Usage
+from perdure.core.policy import Judgement
 from perdure.core.values import NULL, Value, to_json
 
 VERSION: Final = 1
@@ -91,6 +92,8 @@ class RunStopping(Event, frozen=True, kw_only=True):
     """Who said so."""
     failure: Failure | None = None
     """Why, if it is a failure."""
+    to: str = ""
+    """The checkpoint after which everything is taken back; empty: all of it, if it is to end `rolled_back`."""
 
 
 class RunReopened(Event, frozen=True, kw_only=True):
@@ -212,7 +215,7 @@ class StepsGrown(AboutVisit, frozen=True, kw_only=True):
 
 # ------------------------------------------------------------------------------- attempts
 
-Deed = Literal["do", "undo"]
+Deed = Literal["do", "undo", "probe"]
 
 
 class AboutAttempt(AboutVisit, frozen=True, kw_only=True):
@@ -221,7 +224,7 @@ class AboutAttempt(AboutVisit, frozen=True, kw_only=True):
     attempt: int = 1
     """Tries at a visit are numbered from one."""
     deed: Deed = "do"
-    """Whether the step is done, or undone."""
+    """Whether the step is done, or undone, or the world is asked whether it was done."""
 
 
 class AttemptStarted(AboutAttempt, frozen=True, kw_only=True):
@@ -237,6 +240,8 @@ class AttemptStarted(AboutAttempt, frozen=True, kw_only=True):
     """When it has taken too long, on the clock of the run."""
     reserved: Usage | None = None
     """What it is promised of every budget around it."""
+    approved: tuple[str, ...] = ()
+    """Digests of what people have agreed to at this visit."""
 
 
 class AttemptProgressed(AboutAttempt, frozen=True, kw_only=True):
@@ -269,6 +274,10 @@ class AttemptEnded(AboutAttempt, frozen=True, kw_only=True):
     """Where that leads, if the visit is over with it; empty: other facts say what follows."""
     usage: Usage | None = None
     """What it took, as far as whoever did it says."""
+    approval: Approval | None = None
+    """Nothing was done: a person has to agree first. What is to be seen of it is the output."""
+    judged: tuple[Judgement, ...] = ()
+    """What the rules of the user and the plan said about its deeds."""
 
 
 class AttemptLost(AboutAttempt, frozen=True, kw_only=True):
@@ -283,6 +292,14 @@ class RetryPlanned(AboutAttempt, frozen=True, kw_only=True):
     type = "retry_planned"
     due: int
     """When it may begin, on the clock of the run."""
+
+
+class EffectFound(AboutVisit, frozen=True, kw_only=True):
+    """A visit may have had an effect, and it is to be taken back before it is over."""
+
+    type = "effect_found"
+    undo: dict[str, Any]
+    """The call that takes it back."""
 
 
 class EffectKept(AboutVisit, frozen=True, kw_only=True):
@@ -305,7 +322,8 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     answer: str
     """What kind of answer: `approval`, `choice`, `text`, `form`."""
     about: str = "plan"
-    """`plan`: the plan asks; `doubt`: nobody knows whether an attempt had its effect; `budget`: one is used up."""
+    """`plan`: the plan asks; `doubt`: nobody knows whether an attempt had its effect; `policy`: a rule wants it;
+    `budget`: one is used up."""
     text: str
     """What is asked."""
     choices: tuple[str, ...] = ()
@@ -316,6 +334,10 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """Who may answer; empty: anybody."""
     of: str = ""
     """What a budget has too little of."""
+    approves: str = ""
+    """Digest of exactly what is agreed to."""
+    shown: Value | None = None
+    """What to look at before answering, such as a diff."""
 
 
 class QuestionAnswered(Event, frozen=True, kw_only=True):
@@ -365,7 +387,8 @@ EVENTS: Final[dict[str, type[Event]]] = {
     for each in (
         RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunEnded,
         StepEntered, StepPassed, LocksTaken, StepStopping, StepEnded, StepsGrown,
-        AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned, EffectKept,
+        AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned,
+        EffectFound, EffectKept,
         QuestionAsked, QuestionAnswered, QuestionClosed, SignalReceived, SignalTaken,
     )
 }  # fmt: skip

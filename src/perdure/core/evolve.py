@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from perdure.core import events as e
-from perdure.core.calls import Failure
-from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Result, Scope, Serial, Work
+from perdure.core.calls import NOTHING, Failure
+from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Probe, Result, Scope, Serial, Work
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
 from perdure.core.reopening import run_reopened
@@ -21,7 +21,9 @@ from perdure.core.spending import (
     settle_undo,
 )
 from perdure.core.state import State
+from perdure.core.values import Value
 from perdure.plan.model.steps import CheckpointStep, SubplanStep, WaitStep
+from perdure.plan.raw import is_mapping
 
 
 def evolve(state: State, event: e.Event, at: int) -> None:
@@ -58,12 +60,12 @@ def _run_resumed(state: State, event: e.RunResumed) -> None:  # noqa: ARG001  wh
 
 
 def _run_stopping(state: State, event: e.RunStopping) -> None:
-    """A run that is to end is not paused any more: whatever is left to be done for that is done."""
+    """A run that is to end is not paused any more, nor over: whatever is left to be done for that is done."""
     root = state.cells[""]
     if state.paused_at is not None:
         state.paused += state.at - state.paused_at
         state.paused_at = None
-    state.stopping = event
+    state.stopping, state.ended, root.result = event, None, None
     root.status = "stopping"
     root.leaving = e.StepStopping(step="", exit=event.exit, failure=event.failure)
     if event.exit == "rolled_back":
@@ -216,8 +218,17 @@ def _step_ended(state: State, event: e.StepEnded) -> None:
     if output is None and isinstance(cell.body, Work) and cell.body.outcome is not None:
         output = cell.body.outcome.output
     if event.undo is not None:
-        state.effects[cell.key, cell.visit] = Effect(cell, cell.visit, event.undo, state.next_number(), state.read)
+        _note_effect(state, cell, event.undo, output)
     end_visit(state, cell, Result(event.exit, event.to, cell.body, output, event.failure, event.cause, event.partial))
+
+
+def _effect_found(state: State, event: e.EffectFound) -> None:
+    _note_effect(state, state.cells[event.step], event.undo, None)
+
+
+def _note_effect(state: State, cell: Cell, undo: dict[str, Any], output: Value | None) -> None:
+    effect = Effect(cell, cell.visit, undo, state.next_number(), state.read, output=output)
+    state.effects[cell.key, cell.visit] = effect
 
 
 def end_visit(state: State, cell: Cell, result: Result) -> None:
@@ -231,9 +242,10 @@ def end_visit(state: State, cell: Cell, result: Result) -> None:
 def _let_go(state: State, cell: Cell) -> None:
     state.eager.discard(cell.key)
     release_locks(state, cell)
+    if cell.undo or cell.kind == "rollback":
+        state.undoers.pop(cell.key, None)
     if cell.traits.is_plain:
         return
-    state.undoers.pop(cell.key, None)
     step = cell.step
     if isinstance(step, CheckpointStep):
         state.marks[cell.key] = state.numbers
@@ -254,6 +266,9 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
         if event.due is not None:
             effect.alarm = state.set_timer(event.due, event.step, event.visit, "undo")
         return
+    if event.deed == "probe":
+        _probe_started(state, event)
+        return
     cell = state.located(event.step)
     if cell.visit != event.visit:
         _begin_visit(state, cell, event.visit)
@@ -267,14 +282,38 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
     work.attempt, work.flying, work.stopping, work.lost = event.attempt, True, False, False
     work.counted += 1
     work.outcome, work.due, work.until, work.alarm = None, None, event.due, 0
-    work.digest = event.call
+    work.digest, work.approved, work.probe = event.call, event.approved, None
     work.fraction, work.message = 0.0, ""
     state.flying[cell.key] = cell
     take_locks(state, cell)
     if cell.ledgers:
         reserve(state, cell, event)
-    if event.due is not None:
-        work.alarm = state.set_timer(event.due, cell.key, cell.visit, "attempt")
+    _watch(state, cell, event.due)
+
+
+def _watch(state: State, cell: Cell, due: int | None) -> None:
+    if due is not None:
+        cell.work.alarm = state.set_timer(due, cell.key, cell.visit, "attempt")
+
+
+def _probe_started(state: State, event: e.AttemptStarted) -> None:
+    """A look leaves the try it is about as it was."""
+    cell = state.cells[event.step]
+    work = cell.work
+    work.probe, work.flying, work.until = Probe(event.attempt), True, event.due
+    state.flying[cell.key] = cell
+    _watch(state, cell, event.due)
+
+
+def _probe_over(state: State, cell: Cell, told: e.AttemptEnded | None) -> None:
+    work = cell.work
+    assert work.probe is not None  # noqa: S101  a look that is over was begun
+    work.flying = work.probe.flying = False
+    work.probe.told = told
+    if told is not None and told.failure is None:
+        found = told.output.load(state.read)
+        work.probe.happened = found.get("happened") if is_mapping(found) else None
+    del state.flying[cell.key]
 
 
 def _attempt_progressed(state: State, event: e.AttemptProgressed) -> None:
@@ -286,6 +325,8 @@ def _attempt_progressed(state: State, event: e.AttemptProgressed) -> None:
 def _attempt_stopping(state: State, event: e.AttemptStopping) -> None:
     if event.deed == "undo":
         state.undoing[event.step, event.visit].stopping = True
+    elif event.deed == "probe" and (probe := state.cells[event.step].work.probe):
+        probe.stopping = True
     else:
         state.cells[event.step].work.stopping = True
 
@@ -301,12 +342,15 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
             _settle_effect(state, effect, undone=True)
         return
     cell = state.cells[event.step]
+    if event.deed == "probe":
+        _probe_over(state, cell, event)
+        return
     work = cell.work
     work.flying, work.outcome = False, event
-    if event.failure is not None and event.failure.kind == "in_doubt":
+    if event.approval is not None or (event.failure is not None and event.failure.kind == "in_doubt"):
         work.counted -= 1
     if cell.ledgers:
-        settle(state, cell, event.usage)
+        settle(state, cell, event.usage if event.approval is None else NOTHING)
     del state.flying[event.step]
     if event.to:
         end_visit(state, cell, Result(event.exit, event.to, work, event.output))
@@ -318,6 +362,9 @@ def _attempt_lost(state: State, event: e.AttemptLost) -> None:
         effect.flying, effect.failure = False, Failure("in_doubt", "its process is gone")
         return
     cell = state.cells[event.step]
+    if event.deed == "probe":
+        _probe_over(state, cell, None)
+        return
     work = cell.work
     work.flying, work.lost = False, True
     work.losses += state.paused_at is None  # while it is paused, processes are ended by people
@@ -347,6 +394,9 @@ def _retry_planned(state: State, event: e.RetryPlanned) -> None:
         effect.due, effect.alarm = event.due, state.set_timer(event.due, event.step, event.visit, "undo")
         return
     cell = state.cells[event.step]
+    if event.deed == "probe" and (probe := cell.work.probe):
+        probe.due, cell.work.alarm = event.due, state.set_timer(event.due, cell.key, cell.visit, "probe")
+        return
     cell.work.due, cell.age = event.due, state.next_number()
     cell.work.alarm = state.set_timer(event.due, cell.key, cell.visit, "retry")
 
@@ -406,6 +456,7 @@ _CHANGES: Final[dict[str, Callable[[State, Any], None]]] = {
         (e.AttemptEnded, _attempt_ended),
         (e.AttemptLost, _attempt_lost),
         (e.RetryPlanned, _retry_planned),
+        (e.EffectFound, _effect_found),
         (e.EffectKept, _effect_kept),
         (e.QuestionAsked, _question_asked),
         (e.QuestionAnswered, _question_answered),

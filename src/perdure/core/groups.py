@@ -1,7 +1,9 @@
 """Groups: which child comes next, and when the group is over."""
 
 from heapq import heappop
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
@@ -11,13 +13,18 @@ from perdure.core.ending import Ending, end_group, is_item, plan_in
 from perdure.core.entering import enter, pass_by
 from perdure.core.learning import node_at
 from perdure.core.seeing import items_of
-from perdure.core.undoing import region_of, undo_next
+from perdure.core.undoing import region_of, remains, undo_next
 from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Join, Quorum, Tolerate
 from perdure.plan.model.steps import AgentStep, Grouping
 from perdure.plan.raw import is_list
+
+MOST_TOLD: Final = 5
+"""Steps that a sentence names."""
+MOST_LEFT: Final = 100
+"""Steps whose remains are written down."""
 
 # ------------------------------------------------------------------------------- one after another
 
@@ -231,4 +238,15 @@ def settle_stopping(turn: Deciding, cell: Cell) -> None:
     if live or not undo_next(turn, region_of(turn.state, cell)):
         return
     assert cell.leaving is not None  # noqa: S101  said when it began to stop
-    end_group(turn, cell, Ending.of(cell.leaving))
+    how = Ending.of(cell.leaving)
+    end_group(turn, cell, how if how.exit != "rolled_back" else _rolled_back(turn, how))
+
+
+def _rolled_back(turn: Deciding, how: Ending) -> Ending:
+    """The end of a run that was taken back, with what it left behind."""
+    left = remains(turn.state)
+    if not left:
+        return how
+    told = ", ".join(each["step"] for each in left[:MOST_TOLD]) + (", …" if len(left) > MOST_TOLD else "")
+    failure = Failure("logic", f"could not be taken back: {told}", detail=left[:MOST_LEFT])
+    return msgspec.structs.replace(how, failure=failure)

@@ -7,6 +7,8 @@ from sys import intern
 from typing import Any, Final, Literal, cast
 
 from perdure.core.calls import Call
+from perdure.core.layers import layer_of
+from perdure.core.policy import Layer
 from perdure.core.values import digest_of
 from perdure.plan.expr import template, texts_in
 from perdure.plan.flow import needed_by, target_of
@@ -111,8 +113,28 @@ class Traits:
     """What a step is like. Asking a model takes long; what every turn asks is worked out once and kept here."""
 
     __slots__ = (
-        "_literal", "_outline", "_targets", "asks", "budgets", "call", "estimate", "id", "is_agent", "is_guarded",
-        "is_judged", "is_plain", "kind", "locks", "node", "rank", "step", "tool", "undo", "working",
+        "_literal",
+        "_outline",
+        "_targets",
+        "asks",
+        "budgets",
+        "call",
+        "estimate",
+        "id",
+        "inner_layer",
+        "is_agent",
+        "is_guarded",
+        "is_judged",
+        "is_plain",
+        "kind",
+        "layer",
+        "locks",
+        "node",
+        "rank",
+        "step",
+        "tool",
+        "undo",
+        "working",
     )  # fmt: skip
 
     def __init__(self, node: Node, outline: "Outline") -> None:
@@ -129,6 +151,10 @@ class Traits:
         """Among those that could begin, lower goes first."""
         self.locks: Final = tuple(sorted(self.working.locks)) if self.working else ()
         self.undo: Final = self.working.undo if self.working else None
+        self.layer: Final = _layer_of(self.working, f"step {node.id}")
+        """What it says about what may be done in it."""
+        self.inner_layer: Final = _layer_of(_plan_of(step), f"the plan in {node.id}")
+        """What the plan that stands in it says about that."""
         self.is_plain: Final = self.kind == "work" and type(step) is not AgentStep
         """Whether its visits have no terms of their own, and nothing inside."""
         self.is_guarded: Final = _is_guarded(step)
@@ -190,6 +216,14 @@ _ESTIMATED: Final = ("seconds", "usd", "tokens", "calls")
 _UNSPENDING: Final[frozenset[Kind]] = frozenset({"ask", "wait", "rollback", "mark"})
 
 
+def _layer_of(part: Working | Plan | None, name: str) -> Layer | None:
+    return None if part is None or part.policy is None else layer_of(part.policy, name)
+
+
+def _plan_of(step: AnyStep | None) -> Plan | None:
+    return step.plan if isinstance(step, SubplanStep) and isinstance(step.plan, Plan) else None
+
+
 def _is_guarded(step: AnyStep | None) -> bool:
     if step is None:
         return False
@@ -221,6 +255,11 @@ class Outline:
     def digest(self) -> str:
         """The name under which the plan is kept: the SHA-256 of its canonical form."""
         return sha256(self.data).hexdigest()
+
+    @cached_property
+    def layer(self) -> Layer | None:
+        """What the plan says about what may be done in it."""
+        return _layer_of(self.plan, "the plan")
 
     def make_ready(self) -> None:
         """Work out now what every run of the plan will ask."""

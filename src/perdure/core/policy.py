@@ -1,50 +1,51 @@
-"""What may be done: deeds, and layers of rules that judge them.
+"""What may be done: layers of rules that judge deeds.
 
 Laws, held by the tests:
 
 1. The verdict on a deed is the strictest that any layer gives; a layer that is added can only take away.
-2. A layer says nothing about what it does not mention. No layer at all allows everything.
+2. A layer says nothing about what it does not mention. No layer at all allows everything that can be understood.
 3. A deed that cannot be understood (a path that climbs, a host that is no host, an empty command) is denied.
 4. Patterns are compared with deeds, never with each other.
+5. Within a layer `deny` wins over `allow`, and what is not allowed is denied before anybody is asked.
+6. An effect is judged as well as a name: `ask: [writes]` is about every write, whatever else allows it.
 """
 
-import re
 from collections.abc import Iterable, Sequence
-from fnmatch import translate
-from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from perdure.core.deeds import HOST, Deed, DeedKind, flaw_of, split_host
+from perdure.core.patterns import Matches, is_command, is_command_anywhere, is_host, is_named, is_path
+
+__all__ = [
+    "HOST", "OPEN", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "names_host", "shown",
+    "split_host", "strictest", "told",
+]  # fmt: skip
+
 Verdict = Literal["allow", "ask", "deny"]
-DeedKind = Literal["call", "read", "write", "connect", "run", "use"]
-"""`call` a tool, `read` or `write` a file of the workspace, `connect` to a host, `run` a command, `use` a resource."""
+Pattern = str | tuple[str, ...]
+"""A text; for commands, words."""
 _RANK: Final[dict[Verdict, int]] = {"allow": 0, "ask": 1, "deny": 2}
-_IMPLIED: Final[dict[DeedKind, str]] = {"read": "reads", "write": "writes", "connect": "network"}
-HOST: Final = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*|\[[0-9a-f:.]{2,45}\]")
-"""A host as it may be judged: lower case, no trailing dot, an IPv6 address in brackets."""
-LONGEST: Final = 4096
-LAST_PORT: Final = 65_535
+_IMPLIED: Final[dict[DeedKind, tuple[str, ...]]] = {"read": ("reads",), "write": ("writes",), "connect": ("network",)}
+OURSELVES: Final = "perdure"
+"""Who denies what cannot be understood."""
 FEW: Final = 5
 """Patterns that a sentence names."""
-
-
-class Deed(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Something that is about to be done."""
-
-    kind: DeedKind
-    what: str
-    """The tool, the path from the workspace's root, `host:port`, the command's first word, or the resource."""
-    words: tuple[str, ...] = ()
-    """The words of a command; the effects of a call."""
+LINE: Final = 200
+"""Letters of a deed that a sentence shows."""
 
 
 class Terms(msgspec.Struct, frozen=True, gc=False):
     """Patterns of names: what is allowed, asked about and denied. `allow` of None: everything."""
 
-    allow: tuple[Any, ...] | None = None
-    ask: tuple[Any, ...] = ()
-    deny: tuple[Any, ...] = ()
+    allow: tuple[Pattern, ...] | None = None
+    ask: tuple[Pattern, ...] = ()
+    deny: tuple[Pattern, ...] = ()
+
+
+OPEN: Final = Terms()
+"""Nothing is said."""
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -73,23 +74,35 @@ class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 def judge(layers: Iterable[Layer], deed: Deed) -> Judgement:
-    """The strictest verdict that any layer gives on a deed."""
-    if flaw := _flaw_of(deed):
-        return Judgement(deed, "deny", "perdure", flaw)
+    """The strictest verdict that any layer gives on a deed; of several, the first one's.
+
+    What is allowed is allowed by the innermost layer that names it, or by nobody if none does.
+    """
+    if flaw := flaw_of(deed):
+        return Judgement(deed, "deny", OURSELVES, flaw)
     found = Judgement(deed)
     for layer in layers:
         verdict, why = _verdict(layer, deed)
-        if _RANK[verdict] > _RANK[found.verdict]:
+        if _RANK[verdict] > _RANK[found.verdict] or (verdict == found.verdict == "allow" and why):
             found = Judgement(deed, verdict, layer.name, why)
     return found
 
 
+def names_host(layers: Sequence[Layer], deed: Deed) -> bool:
+    """Whether the outermost layer allows a connection by the very name of its host.
+
+    A pattern that fits is not enough, and no layer further in can say it: what a name such as `localhost` or an address
+    leads to lies behind our own walls.
+    """
+    host, _ = split_host(deed.what)
+    patterns = (layers[0].network.allow or ()) if layers else ()
+    return any(split_host(str(pattern))[0] == host and is_host(str(pattern), deed) for pattern in patterns)
+
+
 def strictest(judgements: Iterable[Judgement]) -> Verdict:
     """The verdict on several deeds together."""
-    found: Verdict = "allow"
-    for each in judgements:
-        found = max(found, each.verdict, key=_rank)
-    return found
+    found: list[Verdict] = ["allow", *(each.verdict for each in judgements)]
+    return max(found, key=_rank)
 
 
 def _rank(verdict: Verdict) -> int:
@@ -99,118 +112,76 @@ def _rank(verdict: Verdict) -> int:
 # ------------------------------------------------------------------------------- one layer
 
 
-def _verdict(layer: Layer, deed: Deed) -> tuple[Verdict, str]:
+class _Said(NamedTuple):
+    verdict: Verdict
+    why: str
+
+
+_NOTHING: Final = _Said("allow", "")
+
+
+def _verdict(layer: Layer, deed: Deed) -> _Said:
     """What a layer says about the deed itself, and about the effects it has."""
-    rules, matches = _RULES[deed.kind]
-    words = deed.words if deed.kind == "call" else (_IMPLIED[deed.kind],) if deed.kind in _IMPLIED else ()
-    named = _by_rules(getattr(layer, rules), deed, matches)
-    effects = [_by_rules(layer.effects, Deed("use", word), _is_named) for word in words] if words else []
-    return max(named, *effects, key=lambda each: _RANK[each[0]]) if effects else named
+    about = _ABOUT[deed.kind]
+    named = _by_terms(getattr(layer, about.terms), deed, about)
+    words = deed.words if deed.kind == "call" else _IMPLIED.get(deed.kind, ())
+    effects = (_by_effect(layer.effects, deed, word) for word in words)
+    return max((named, *effects), key=lambda said: _RANK[said.verdict])
 
 
-def _by_rules(rules: Terms, deed: Deed, matches: Any) -> tuple[Verdict, str]:
-    for pattern in rules.deny:
-        if matches(pattern, deed):
-            return "deny", f"{_told(deed)} is denied by {_shown(pattern)}"
-    if rules.allow is not None and not any(matches(pattern, deed) for pattern in rules.allow):
-        return "deny", f"{_told(deed)} is not among what is allowed: {_listed(rules.allow)}"
-    for pattern in rules.ask:
-        if matches(pattern, deed):
-            return "ask", f"{_told(deed)} needs approval by {_shown(pattern)}"
-    return "allow", ""
+def _by_terms(terms: Terms, deed: Deed, about: "_About") -> _Said:
+    if (pattern := _first(terms.deny, deed, about.takes_away)) is not None:
+        return _Said("deny", f"{told(deed)} is denied by {shown(pattern)}")
+    allowing = _first(terms.allow, deed, about.allows) if terms.allow is not None else None
+    if terms.allow is not None and allowing is None:
+        return _Said("deny", f"{told(deed)} is not among what is allowed: {_listed(terms.allow)}")
+    if (pattern := _first(terms.ask, deed, about.takes_away)) is not None:
+        return _Said("ask", f"{told(deed)} needs approval by {shown(pattern)}")
+    return _NOTHING if allowing is None else _Said("allow", f"as {shown(allowing)}")
 
 
-def _told(deed: Deed) -> str:
-    return f"{deed.kind} {' '.join(deed.words)}" if deed.kind == "run" else f"{deed.kind} {deed.what}"
+def _by_effect(terms: Terms, deed: Deed, word: str) -> _Said:
+    if word in terms.deny or (terms.allow is not None and word not in terms.allow):
+        return _Said("deny", f'{told(deed)} is denied by its effect "{word}"')
+    if word in terms.ask:
+        return _Said("ask", f'{told(deed)} needs approval by its effect "{word}"')
+    return _NOTHING
 
 
-def _shown(pattern: Any) -> str:
+def _first(patterns: Sequence[Pattern], deed: Deed, matches: Matches) -> Pattern | None:
+    return next((pattern for pattern in patterns if matches(pattern, deed)), None)
+
+
+class _About(NamedTuple):
+    terms: str
+    """The field of a layer."""
+    allows: Matches
+    takes_away: Matches
+
+
+_ABOUT: Final[dict[DeedKind, _About]] = {
+    "call": _About("tools", is_named, is_named),
+    "read": _About("files_read", is_path, is_path),
+    "write": _About("files_write", is_path, is_path),
+    "connect": _About("network", is_host, is_host),
+    "run": _About("commands", is_command, is_command_anywhere),
+    "use": _About("resources", is_named, is_named),
+}
+
+# ------------------------------------------------------------------------------- sentences
+
+
+def told(deed: Deed) -> str:
+    """A deed in a few words: `write src/a.py`, `run git push`."""
+    whole = f"{deed.kind} {' '.join(deed.words) if deed.kind == 'run' else deed.what}"
+    return whole if len(whole) <= LINE else whole[: LINE - 1] + "…"
+
+
+def shown(pattern: Pattern) -> str:
+    """A pattern as a sentence shows it."""
     return pattern if isinstance(pattern, str) else " ".join(pattern)
 
 
-def _listed(patterns: Sequence[Any]) -> str:
-    told = ", ".join(_shown(each) for each in patterns[:FEW]) + (", …" if len(patterns) > FEW else "")
-    return told or "nothing"
-
-
-# ------------------------------------------------------------------------------- matching
-
-
-def _is_named(pattern: str, deed: Deed) -> bool:
-    return _like(pattern).fullmatch(deed.what) is not None
-
-
-def _is_path(pattern: str, deed: Deed) -> bool:
-    """`**` stands for any number of directories, `*` and `?` for letters of one name; `dir/` for all that is in it."""
-    whole = pattern + "**" if pattern.endswith("/") else pattern
-    return _in_line(tuple(whole.split("/")), tuple(deed.what.split("/")), "**")
-
-
-def _is_command(pattern: Sequence[str], deed: Deed) -> bool:
-    """A word `*` stands for any number of words."""
-    return _in_line(tuple(pattern), deed.words, "*")
-
-
-def _is_host(pattern: str, deed: Deed) -> bool:
-    """`host:port`; `*.example.com` stands for hosts below it, port `*` for any port, no port for 443."""
-    host, port = split_host(deed.what)
-    wanted, wanted_port = split_host(pattern)
-    if wanted_port not in ("*", port):
-        return False
-    return host.endswith(wanted[1:]) if wanted.startswith("*.") else wanted in ("*", host)
-
-
-def split_host(text: str) -> tuple[str, str]:
-    """Host and port of `host:port`, `host`, `[v6]:port`. Without a port it is 443."""
-    host, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]"):
-        return text.lower(), "443"
-    return host.lower(), port
-
-
-def _in_line(pattern: tuple[str, ...], words: tuple[str, ...], any_number: str) -> bool:
-    """Whether words match a pattern, one for one but for those that stand for any number. Never backtracks."""
-    reached = {0}
-    for part in pattern:
-        if part == any_number:
-            reached = set(range(min(reached), len(words) + 1)) if reached else reached
-        else:
-            like = _like(part)
-            reached = {n + 1 for n in reached if n < len(words) and like.fullmatch(words[n])}
-    return len(words) in reached
-
-
-@lru_cache(maxsize=4096)
-def _like(pattern: str) -> re.Pattern[str]:
-    return re.compile(translate(pattern))
-
-
-_RULES: Final[dict[DeedKind, tuple[str, Any]]] = {
-    "call": ("tools", _is_named),
-    "read": ("files_read", _is_path),
-    "write": ("files_write", _is_path),
-    "connect": ("network", _is_host),
-    "run": ("commands", _is_command),
-    "use": ("resources", _is_named),
-}
-
-# ------------------------------------------------------------------------------- what cannot be judged
-
-
-def _flaw_of(deed: Deed) -> str:
-    if len(deed.what) > LONGEST or any(character < " " or character == "\x7f" for character in deed.what):
-        return "it is too long, or holds control characters"
-    if deed.kind in ("read", "write"):
-        return _path_flaw(deed.what)
-    if deed.kind == "connect":
-        host, port = split_host(deed.what)
-        fits = HOST.fullmatch(host) and port.isascii() and port.isdigit() and 0 < int(port) <= LAST_PORT
-        return "" if fits else f"{deed.what!r} is no host with a port"
-    return "" if deed.what else "it has no name"
-
-
-def _path_flaw(path: str) -> str:
-    if path in ("", ".") or path.startswith("/") or "\\" in path:
-        return f"{path!r} is no path from the workspace's root"
-    climbs = any(part in ("", ".", "..") for part in path.split("/"))
-    return f"{path!r} is not written plainly: no empty parts, no `.` and no `..`" if climbs else ""
+def _listed(patterns: Sequence[Pattern]) -> str:
+    some = ", ".join(map(shown, patterns[:FEW])) + (", …" if len(patterns) > FEW else "")
+    return some or "nothing"

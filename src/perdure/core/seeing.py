@@ -1,15 +1,15 @@
 """What an expression sees: only the values it names, found where it stands."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
-from perdure.core.calls import Call
+from perdure.core.calls import CALL_KINDS, Call, CallKind
 from perdure.core.cells import Cell, Graph, Scope, Serial
 from perdure.core.learning import verdict_of
 from perdure.core.outline import Asked, Form
 from perdure.core.state import State
 from perdure.core.values import digest_of
-from perdure.plan.expr import Reference, fill, parse
+from perdure.plan.expr import Reference, escaped, fill, fill_but, parse
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, ModelCall, ToolCall
 from perdure.plan.model.steps import AgentStep, MapStep, SubplanStep
@@ -203,5 +203,38 @@ def filled_call(state: State, scope: Scope, call: Any, secrets: Mapping[str, Any
             raise TypeError(call)
 
 
+def bare_call(call: Any) -> Call:
+    """A call without its arguments."""
+    kind: CallKind = next(kind for kind in CALL_KINDS if hasattr(call, kind))
+    return Call(kind, getattr(call, kind), {})
+
+
 def _returns(call: ModelCall | AgentCall) -> dict[str, Any]:
     return {"returns": call.returns} if call.returns is not None else {}
+
+
+# ------------------------------------------------------------------------------- calls that are made later
+
+SECRETS: Final = "secrets"
+"""Marks a call that was written down with its secrets still to be put in."""
+
+
+def call_for_later(state: State, scope: Scope, call: Any, **extra: Any) -> dict[str, Any]:
+    """A call as it is written down, to be made at another time: with all values as they are now, but no secrets."""
+    if not _wants_secrets(scope, call):
+        return filled_call(state, scope, call, **extra).data
+    given = {"task": call.task, "with": call.with_} if isinstance(call, AgentCall) else call.with_
+    half = fill_but(given, see(state, scope, Form(given).references, extra), SECRETS)
+    if isinstance(call, AgentCall):
+        return {**Call("agent", call.agent, {**half, **escaped(_returns(call))}).data, SECRETS: True}
+    return {**Call("tool", call.tool, half).data, SECRETS: True}
+
+
+def _wants_secrets(scope: Scope, call: Any) -> bool:
+    form: Form | None = scope.outline.form(call.with_) if isinstance(call, (ToolCall, AgentCall)) else None
+    return form is not None and any(reference.root == SECRETS for reference in form.references)
+
+
+def with_secrets(call: Call, secrets: Mapping[str, Any]) -> Call:
+    """A call that was written down, ready to be made."""
+    return Call(call.kind, call.name, fill(call.arguments, {SECRETS: secrets}))

@@ -31,6 +31,12 @@ class Rules:
     """Strategies by name, and agents' own strategies by `agent:<name>`."""
     plans: Mapping[str, str] = field(default_factory=dict[str, str])
     """Digests of plans by name."""
+    probes: Callable[[str], bool] = lambda _: False
+    """Whether a tool can find out if a call of it had its effect."""
+    undo: Callable[[str], tuple[str, ...] | None] = lambda _: None
+    """The arguments that a tool wants back to undo a call of it; None if it cannot."""
+    lasts: Callable[[str], bool] = lambda _: False
+    """Whether what a tool does stays, because nothing takes it back."""
     estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
     """What one call is expected to take, where the plan does not say."""
 
@@ -96,6 +102,11 @@ class State:
         self.numbers = 0
         self.steps_over = self.attempts = 0
 
+    @property
+    def tools_at_work(self) -> list[str]:
+        """What each try that is under way takes a place of. A look into the world takes none: it is short, and rare."""
+        return [cell.traits.tool for cell in self.flying.values() if cell.work.look is None]
+
     def read(self, digest: str) -> Any:
         """A value that is kept apart."""
         data = self.kept.get(digest)
@@ -150,9 +161,7 @@ class State:
         work = cell.work
         if work.alarm != number:
             return False
-        return (
-            work.flying and not work.stopping if what == "attempt" else not work.flying and cell.key not in self.eager
-        )
+        return work.flying and not work.is_late if what == "attempt" else not work.flying and cell.key not in self.eager
 
     # ---------------------------------------------------------------- cells
 

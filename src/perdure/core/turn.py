@@ -161,7 +161,8 @@ def _due(making: Deciding, timer: Timer) -> None:
         case "retry":
             make_hungry(state, state.cells[key])
         case "attempt":
-            making.record(e.AttemptStopping(step=key, visit=visit, attempt=state.cells[key].work.attempt))
+            _, _, attempt, deed = _under_way(state.cells[key])
+            making.record(e.AttemptStopping(step=key, visit=visit, attempt=attempt, deed=deed))
         case _:
             making.look_at(state.cells[key])
 
@@ -253,9 +254,16 @@ def pending(state: State) -> list[Command]:
 
 
 def _command(cell: Cell) -> Command:
-    work = cell.work
-    kind = StopAttempt if work.stopping or cell.status == "stopping" else StartAttempt
-    return kind(cell.key, cell.visit, work.attempt)
+    kind = StopAttempt if cell.work.is_late or cell.status == "stopping" else StartAttempt
+    return kind(*_under_way(cell))
+
+
+def _under_way(cell: Cell) -> tuple[str, int, int, e.Deed]:
+    """What a step has at work: a try, or a look at one."""
+    look = cell.work.look
+    if look is not None:
+        return cell.key, cell.visit, look.number, "probe"
+    return cell.key, cell.visit, cell.work.attempt, "do"
 
 
 def _undo_command(effect: Effect) -> Command:

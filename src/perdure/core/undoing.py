@@ -16,12 +16,20 @@ from perdure.plan.model.steps import RollbackStep, Working
 
 def region_of(state: State, cell: Cell, *, over: bool = False) -> Iterator[Effect]:
     """The effects that a stopping step or a rollback has to take back, or is over with, the latest first."""
-    since, keys = _since(state, cell, cell.step) if isinstance(cell.step, RollbackStep) else (cell.age, set(cell.undo))
+    if isinstance(cell.step, RollbackStep):
+        since, keys = _since(state, cell, cell.step)
+    else:
+        since, keys = cell.age if cell.parent else _mark(state), set(cell.undo)
     for effect in reversed(state.effects.values() if keys else ()):
         if effect.number <= since:
             return
         if effect.over == over and _is_in(effect, keys):
             yield effect
+
+
+def _mark(state: State) -> int:
+    """Since when a whole run is taken back."""
+    return state.marks.get(state.stopping.to, 0) if state.stopping else 0
 
 
 def _since(state: State, cell: Cell, step: RollbackStep) -> tuple[int, set[str]]:
@@ -83,7 +91,30 @@ def _give_up(turn: Deciding, effect: Effect, failure: Failure) -> None:
     turn.record(e.EffectKept(step=effect.cell.key, visit=effect.visit, failure=failure))
 
 
+def remains(state: State) -> list[dict[str, Any]]:
+    """What a run that was rolled back has left behind: what could not be taken back, and what nothing takes back."""
+    since = _mark(state)
+    kept = [
+        {"step": each.cell.key, "kind": each.failure.kind, "message": each.failure.message}
+        for each in state.effects.values()
+        if each.number > since and each.failure is not None
+    ]
+    return kept + [
+        {"step": cell.key, "kind": "irreversible", "message": f"nothing takes {cell.traits.tool} back"}
+        for cell in state.cells.values()
+        if cell.age > since and _is_lasting(state, cell)
+    ]
+
+
+def _is_lasting(state: State, cell: Cell) -> bool:
+    done = cell.kind == "work" and cell.result is not None and not cell.result.passed
+    is_known = (cell.key, cell.visit) in state.effects
+    return done and not is_known and bool(cell.traits.tool) and state.rules.lasts(cell.traits.tool)
+
+
 def undo_call(effect: Effect) -> Call:
     """The call that takes an effect back."""
+    if "own" in effect.call:
+        return Call("tool", effect.call["own"], effect.call["with"])
     kind: CallKind = next(kind for kind in CALL_KINDS if kind in effect.call)
     return Call(kind, effect.call[kind], effect.call["with"])

@@ -1,32 +1,25 @@
 """Acting steps: when an attempt may begin, and what follows from how it went."""
 
 from heapq import heappop, heappush
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from perdure.core import events as e
-from perdure.core.affording import NOTHING, afford, deadline, is_out_of_time, readmit
-from perdure.core.calls import DOUBTFUL, Call, Failure, Repeat
+from perdure.core.affording import afford, deadline, readmit
+from perdure.core.approving import settle_approval
+from perdure.core.calls import DOUBTFUL, NOTHING, Call, Failure
 from perdure.core.cells import Cell, Work
-from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end, fail, unmet_of
+from perdure.core.doubting import in_doubt, is_doubtful
+from perdure.core.ending import Ending, end, fail
 from perdure.core.lines import is_hungry, make_hungry
-from perdure.core.quarantine import ALONE, MOST_LOSSES, is_quarantined, is_suspect, suspect_at_work
-from perdure.core.seeing import asked, call_of
+from perdure.core.quarantine import ALONE, is_suspect, suspect_at_work
+from perdure.core.seeing import asked
 from perdure.core.state import Entry
+from perdure.core.trying import fail_or_retry, judge, own_exit, repeat_of
+from perdure.core.undoing import region_of, undo_next
 from perdure.plan.expr import ExpressionError
-from perdure.plan.flow import own_exits
-from perdure.plan.model.parts import Retry
-from perdure.plan.model.steps import AnyStep, DecideStep
-from perdure.plan.raw import is_mapping
-
-NOT_AGAIN: Final = frozenset({"invalid", "denied", "budget", "cancelled", "in_doubt"})
-"""Failures that another try cannot mend."""
-MOST_DOUBTS: Final = 10
-"""How often a visit is tried again without asking when its tries are lost one after the other."""
-HAPPENED, NOT_HAPPENED, GIVE_UP = "happened", "not_happened", "give_up"
 
 # ------------------------------------------------------------------------------- beginning
 
@@ -98,11 +91,18 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
             _unpark(turn)  # another one may have the lock that this one does not take
             return
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": work.attempt + 1, "call": digest}
-    turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=None if reserved == NOTHING else reserved))
+    promised = None if reserved == NOTHING else reserved
+    turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=promised, approved=_approved(work)))
     turn.slots -= 1
     tool = cell.traits.tool
     if tool in turn.tools:
         turn.tools[tool] -= 1
+
+
+def _approved(work: Work) -> tuple[str, ...]:
+    """What people have agreed to at this visit; the last one stopped to ask, and would not be tried again otherwise."""
+    asked = work.outcome.approval if work.outcome else None
+    return work.approved if asked is None else (*work.approved, asked.digest)
 
 
 def _deadline(turn: Deciding, cell: Cell, call: Call) -> int | None:
@@ -158,14 +158,17 @@ def settle_work(turn: Deciding, cell: Cell) -> None:
     work = cell.work
     if work.flying or work.due is not None or (work.outcome is None and not work.lost):
         return
-    failure = _failure_of(work)
-    if failure is not None and _is_doubtful(turn, cell, failure):
-        _in_doubt(turn, cell, failure)
+    failure, outcome = _failure_of(work), work.outcome
+    if failure is not None and is_doubtful(turn, cell, failure):
+        in_doubt(turn, cell, failure)
     elif failure is not None:
-        _fail_or_retry(turn, cell, failure)
+        fail_or_retry(turn, cell, failure)
     else:
-        assert work.outcome is not None  # noqa: S101  else it was lost, which is a failure
-        _judge(turn, cell, work.outcome)
+        assert outcome is not None  # noqa: S101  else it was lost, which is a failure
+        if outcome.approval is not None:
+            settle_approval(turn, cell, outcome.approval)
+        else:
+            judge(turn, cell, outcome)
 
 
 def _failure_of(work: Work) -> Failure | None:
@@ -174,129 +177,6 @@ def _failure_of(work: Work) -> Failure | None:
     if work.stopping and (work.lost or (failure is not None and failure.kind == "cancelled")):
         return Failure("timeout", "it took longer than it may")
     return Failure("in_doubt", "its process is gone, and nobody saw its end") if work.lost else failure
-
-
-def _judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
-    exit_, failure = _own_exit(turn, cell, outcome)
-    if failure is not None:
-        _fail_or_retry(turn, cell, failure)
-    else:
-        end(turn, cell, Ending(exit_, outcome.output if cell.work.outcome is not outcome else None))
-
-
-def _own_exit(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> tuple[str, Failure | None]:
-    """The word that a finished attempt ends its step with, or what is wrong with it."""
-    step, exit_ = cell.step, outcome.exit
-    if type(step) is DecideStep:
-        exit_, declared = outcome.output.load(turn.read), step.choices
-    elif exit_ == "success":
-        return exit_, unmet_of(turn, cell, exit_, outcome.output)
-    else:
-        declared = cell.traits.working.verdicts if cell.traits.working else ()
-    if not isinstance(exit_, str) or exit_ not in declared:
-        return "failure", Failure("invalid", f"{exit_!r} was not declared; it may end with: {_words(step)}")
-    return exit_, unmet_of(turn, cell, exit_, outcome.output)
-
-
-def _words(step: AnyStep | None) -> str:
-    return ", ".join(own_exits(step) if step else ())
-
-
-def _fail_or_retry(turn: Deciding, cell: Cell, failure: Failure) -> None:
-    pause = _pause(turn, cell, failure)
-    if pause is None:
-        end(turn, cell, Ending("failure", failure=failure))
-    else:
-        _again(turn, cell, pause)
-
-
-def _again(turn: Deciding, cell: Cell, pause: int = 0) -> None:
-    due = turn.now + pause
-    turn.record(e.RetryPlanned(step=cell.key, visit=cell.visit, attempt=cell.work.attempt, due=due))
-    if not pause:
-        make_hungry(turn.state, cell)
-
-
-def _pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
-    """How long until the next try; None if there is none."""
-    policy: Retry | None = cell.traits.working.retry if cell.traits.working else None
-    work = cell.work
-    if failure.kind == "timeout" and cell.ledgers and is_out_of_time(turn, cell):
-        return 0  # it is not to blame; whether there is more time is asked before it begins
-    if policy is None or failure.kind in NOT_AGAIN or work.counted >= policy.attempts:
-        return None
-    draw = drawn(turn.state, cell.key, cell.visit, work.counted)
-    pause = pause_before(draw, work.counted, policy, failure)
-    if policy.within is not None and turn.now + pause - work.since > policy.within * 1000:
-        return None
-    return pause
-
-
-# ------------------------------------------------------------------------------- in doubt
-
-
-def _is_doubtful(turn: Deciding, cell: Cell, failure: Failure) -> bool:
-    """Whether nobody knows if the deed was done, and that matters. What is safe to repeat may just fail."""
-    if failure.kind not in DOUBTFUL:
-        return False
-    return failure.kind == "in_doubt" or _repeat(turn, cell) != "safe"
-
-
-def _repeat(turn: Deciding, cell: Cell) -> Repeat:
-    return turn.state.rules.repeat(cell.work.call or call_of(turn.state, cell))
-
-
-def _in_doubt(turn: Deciding, cell: Cell, failure: Failure) -> None:
-    """Do it again if that is harmless, or else ask."""
-    if cell.question:
-        _hear(turn, cell)
-    elif (pause := _harmless_pause(turn, cell, failure)) is not None:
-        _again(turn, cell, pause)
-    else:
-        _ask(turn, cell)
-
-
-def _harmless_pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
-    """How long until the deed may be done again without asking; None if it may not."""
-    work = cell.work
-    if _repeat(turn, cell) == "never" or is_quarantined(work):
-        return None
-    if failure.kind == "in_doubt":
-        return 0 if work.attempt - work.counted <= MOST_DOUBTS else None
-    return _pause(turn, cell, failure)
-
-
-def _ask(turn: Deciding, cell: Cell) -> None:
-    call = cell.work.call or call_of(turn.state, cell)
-    died = f"Its process died {cell.work.losses} times. " if cell.work.losses >= MOST_LOSSES else ""
-    text = died + (
-        f"Attempt {cell.work.attempt} of {cell.key} ({call.kind} {call.name}) was cut off, and nobody knows whether it "
-        f"had its effect. Look, then say {HAPPENED} (it did), {NOT_HAPPENED} (try again) or {GIVE_UP} (the step fails)."
-    )
-    question = f"q_{cell.key}_{cell.visit}_doubt{cell.work.attempt}"
-    while question in turn.state.asked:
-        question += "_again"
-    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": text}
-    turn.record(e.QuestionAsked(answer="choice", about="doubt", choices=(HAPPENED, NOT_HAPPENED, GIVE_UP), **about))
-
-
-def _hear(turn: Deciding, cell: Cell) -> None:
-    answer = turn.state.answers.get(cell.question)
-    if answer is None:
-        return
-    choice, output = answered(answer.load(turn.read))
-    if choice == HAPPENED:
-        about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": cell.work.attempt}
-        _judge(turn, cell, e.AttemptEnded(**about, output=turn.keep(output)))
-    elif choice == GIVE_UP:
-        fail(turn, cell, "in_doubt", "nobody knows whether it had its effect")
-    else:
-        _again(turn, cell)
-
-
-def answered(value: Any) -> tuple[Any, Any]:
-    """An answer about a doubt: the choice, and the output if the deed was done."""
-    return (value.get("choice"), value.get("output")) if is_mapping(value) else (value, None)
 
 
 # ------------------------------------------------------------------------------- stopping
@@ -309,6 +189,8 @@ def settle_stopped_work(turn: Deciding, cell: Cell) -> None:
         return
     if cell.question in turn.state.questions:
         turn.record(e.QuestionClosed(question=cell.question))
+    if cell.undo and not undo_next(turn, region_of(turn.state, cell)):
+        return
     end(turn, cell, _finished(turn, cell) or _cut_off(turn, cell))
 
 
@@ -316,7 +198,7 @@ def _finished(turn: Deciding, cell: Cell) -> Ending | None:
     work = cell.work
     if work.outcome is None or work.outcome.failure is not None or work.due is not None:
         return None
-    exit_, failure = _own_exit(turn, cell, work.outcome)
+    exit_, failure = own_exit(turn, cell, work.outcome)
     return Ending(exit_) if failure is None else None
 
 
@@ -324,7 +206,7 @@ def _cut_off(turn: Deciding, cell: Cell) -> Ending:
     assert cell.leaving is not None  # noqa: S101  said when it began to stop
     how, failure = Ending.of(cell.leaving), _failure_of(cell.work)
     settled = failure is None or failure.kind not in DOUBTFUL or cell.question in turn.state.answers
-    if settled or _repeat(turn, cell) == "safe":
+    if settled or repeat_of(turn, cell) == "safe":
         return how
     failure = Failure("in_doubt", "it was stopped, and nobody knows whether it had its effect")
     return msgspec.structs.replace(how, failure=failure)

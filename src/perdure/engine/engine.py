@@ -6,34 +6,43 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from perdure.control import serve, socket_of
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
 from perdure.core.outline import Outline
+from perdure.core.policy import Layer
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
+from perdure.engine.reaching import hands_for, layers_of, tools_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
+from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
 from perdure.engine.sparing import spare_what_is_loaded
 from perdure.engine.starting import accepted, first_fact, not_enforced
 from perdure.errors import PerdureError
 from perdure.journal import open_journal
 from perdure.plan import Plan, PlanError
 from perdure.plan.checks import check
+from perdure.plan.model.parts import Policy
 from perdure.ports import Artifact, Clock, Corrupt, Journal, Performer
 from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
 from perdure.runtime.runner import Runner
 from perdure.supervisor import Supervisor, flag_of
-from perdure.tools import BUILTIN, AnyTool, toolbox_of
+from perdure.tools import AnyTool, ToolPerformer, toolbox_of
 from perdure.tools.box import by_name
+from perdure.tools.hands import Hands, Tier
+
+if TYPE_CHECKING:
+    from perdure.engine.rehearsing import Rehearsal
 
 _log: Final = logging.getLogger("perdure.engine")
+NOTHING: Final[Mapping[str, Any]] = {}
 PATIENCE: Final = 5.0
 """Seconds that attempts have to come to their end when an engine is closed."""
 
@@ -48,6 +57,8 @@ class Engine:
         named = {each.digest: each for each in map(Outline, plans.values())}
         host.named.update(named)
         self._named = [Artifact(digest, each.data) for digest, each in named.items()]
+        self.hands: Hands | None = None
+        """What its tools may reach."""
         self.idle = False
         """Whether it takes messages but begins nothing."""
         self._checks_names = True
@@ -65,6 +76,9 @@ class Engine:
         performer: Performer | None = None,
         strategies: Mapping[str, Any] | None = None,
         secrets: Mapping[str, str] | None = None,
+        workspace: Path | str | None = None,
+        policy: Policy | tuple[Layer, ...] | None = None,
+        tier: Tier = "bwrap",
         limits: Limits | None = None,
         clock: Clock | None = None,
         resume: bool = False,
@@ -77,23 +91,37 @@ class Engine:
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
+        `workspace` is the directory that files, commands and git work on, and `policy` what may be done there and
+        elsewhere: a plan can only take away from it. Without one, no host is reached. `tier` is what commands are
+        kept in.
+
         `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
-        were under way. `idle` takes messages but begins nothing. `supervise` has a process beside this one that ends it
-        when its event loop is blocked and it has to end, or when it takes more than `memory` megabytes (0: no limit).
+        were under way. `idle` takes messages but begins nothing. `secrets` are what `${secrets.NAME}` stands for; those
+        that it lists are taken out of all that comes back.
+
+        `supervise` has a process beside this one that ends it when its event loop is blocked and it has to end, or when
+        it takes more than `memory` megabytes (0: no limit).
         """
         spare_what_is_loaded()
-        known = by_name([*BUILTIN, *tools])
+        known = by_name([*tools_of(workspace), *tools])
         named = dict(plans or {})
-        knowledge = knowledge_of(known.values(), named, strategies or {}, secrets or {})
+        held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
+        layers = layers_of(policy)
+        knowledge = knowledge_of(known.values(), named, strategies or {}, held, layers)
         async with AsyncExitStack() as closing:
+            hands = hands_for(workspace, path, tier, closing)
+            doing: Performer = Everyone(known, performer, hands)
+            if secrets is not None:
+                closing.enter_context(kept_out_of_logs(held))
+                doing = Discreet(doing, held)
             kept = journal or await open_journal(path, network=network)
             closing.push_async_callback(kept.close)
             by_tool = {tool.name: tool.limit for tool in known.values() if tool.limit is not None}
             most = limits or Limits()
             most = replace(most, tools={**by_tool, **most.tools})
-            host = Host(kept, Everyone(known, performer), clock or SystemClock(), knowledge, most)
+            host = Host(kept, doing, clock or SystemClock(), knowledge, most)
             engine = cls(kept, host, known, named)
-            engine._checks_names = performer is None
+            engine._checks_names, engine.hands = performer is None, hands
             closing.push_async_callback(host.close, patience)
             if idle:
                 engine.idle = True
@@ -128,6 +156,33 @@ class Engine:
         started, artifacts = first_fact(outline, given, at, seed=chance, session=session, parent=parent)
         await self.host.start(run, started, [*artifacts, *self._named])
         return RunHandle(self, run)
+
+    async def rehearse(
+        self,
+        plan: Plan,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        like: str | Mapping[str, Any] = NOTHING,
+        seed: int = 0,
+    ) -> "Rehearsal":
+        """Walk a plan and do nothing to the world: what it would read, write, run, connect to and ask.
+
+        What changes files is done on a copy of the workspace. What is not known is assumed, or taken from an
+        earlier run: `like` is its id, or what its steps gave.
+        """
+        from perdure.engine.rehearsing import Walk, on_a_copy, outputs_of  # noqa: PLC0415  few need it, and it loads much
+
+        outline, at = self.prepare(plan), self.host.clock.now()
+        started, artifacts = first_fact(outline, accepted(plan, inputs or {}), at, seed=seed)
+        kept = {each.digest: each.data for each in artifacts if each.data is not None}
+        recorded = dict(outputs_of((await self.host.runner(like)).state)) if isinstance(like, str) else like
+
+        async def walk(hands: Hands | None) -> "Rehearsal":
+            performer = ToolPerformer(self._tools.values(), hands=hands)
+            walking = Walk(replace(self.host.rules), self._tools, performer, self.host.layers, recorded)
+            return await walking.through(started, kept, at)
+
+        return await on_a_copy(self.hands, walk)
 
     def prepare(self, plan: Plan) -> Outline:
         """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here."""
@@ -243,6 +298,17 @@ class Engine:
             await self._send(run, e.StepStopping(step=step))
         else:
             await self._send(run, e.RunStopping(exit="cancelled", reason=well_formed(reason), by=well_formed(by)))
+
+    async def rollback(self, run: str, to: str = "", reason: str = "", by: str = "") -> list[str]:
+        """Take back what a run has done, the latest first: all of it, or what came after a checkpoint.
+
+        A run that is under way is stopped first. What could not be taken back stands in its failure.
+        """
+        await self._check_known(run)
+        runner = await self.host.reopened(run)
+        said: dict[str, Any] = {"reason": well_formed(reason), "by": well_formed(by)}
+        await runner.send(e.RunStopping(exit="rolled_back", to=to, **said))
+        return [run]
 
     async def answer(self, run: str, question: str, value: Any, by: str = "", reason: str = "") -> None:
         """Answer a question. The first valid answer counts."""

@@ -51,6 +51,10 @@ class RunHandle:
         """Go on after a failure or a cancel, with a new visit of a step or of whatever was cut off."""
         await self._engine.retry(self.id, step, by)
 
+    async def rollback(self, to: str = "", reason: str = "", by: str = "") -> None:
+        """Take back what it has done, all of it or what came after a checkpoint."""
+        await self._engine.rollback(self.id, to, reason, by)
+
     async def cancel(self, step: str = "", reason: str = "", by: str = "") -> None:
         """End the run, or one of its steps, with `cancelled`. What was done stays done."""
         await self._engine.cancel(self.id, step, reason, by)

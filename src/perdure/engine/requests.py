@@ -85,12 +85,13 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
     "resume": _resume,
     "stop": _stop,
     "retry": _about_run("retry"),
+    "rollback": _about_run("rollback"),
     "pause": _about_run("pause"),
     "cancel": _about_run("cancel"),
     "answer": _about_run("answer"),
     "signal": _about_run("signal"),
 }
-_BEGINNING: Final = frozenset({"start", "resume", "retry"})
+_BEGINNING: Final = frozenset({"start", "resume", "retry", "rollback"})
 """What makes no sense where nothing is begun."""
 _FIELDS: Final = {
     "start": ("plan", "inputs", "session", "seed"),
@@ -98,6 +99,7 @@ _FIELDS: Final = {
     "resume": ("run", "by"),
     "stop": ("by",),
     "retry": ("run", "step", "by"),
+    "rollback": ("run", "to", "reason", "by"),
     "pause": ("run", "reason", "by"),
     "cancel": ("run", "step", "reason", "by"),
     "answer": ("run", "question", "value", "by", "reason"),
@@ -106,6 +108,7 @@ _FIELDS: Final = {
 _NEEDED: Final = {
     "start": ("plan",),
     "retry": ("run",),
+    "rollback": ("run",),
     "pause": ("run",),
     "cancel": ("run",),
     "answer": ("run", "question", "value"),

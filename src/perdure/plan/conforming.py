@@ -56,6 +56,19 @@ def flaws(value: Raw, schema: Mapping[str, Any], most: int = 5, place: Path = ()
         return [_sentence(place, f"the value is not JSON: {error}")]
 
 
+def unusable(schema: Mapping[str, Any]) -> str:
+    """Why no value can be held against a schema; empty if values can."""
+    try:
+        _refuse_large(schema)
+        _refuse_long(schema, {})
+        _validator(schema)
+    except _Unusable as refusal:
+        return _sentence((), str(refusal))
+    except ValueError as error:
+        return _sentence((), f"it is not JSON: {error}")
+    return ""
+
+
 def _told(error: _Error, place: Path) -> str:
     return _sentence((*place, *error.instance_path), error.message)
 

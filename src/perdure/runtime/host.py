@@ -14,6 +14,7 @@ from perdure.core import events as e
 from perdure.core.accepting import Look
 from perdure.core.calls import Call, Repeat
 from perdure.core.outline import Outline
+from perdure.core.policy import Layer
 from perdure.core.state import Rules, State
 from perdure.core.turn import replay, status_of
 from perdure.errors import PerdureError
@@ -54,6 +55,11 @@ class Knowledge:
     strategies: Mapping[str, Any] = field(default_factory=dict[str, Any])
     plans: Mapping[str, str] = field(default_factory=dict[str, str])
     secrets: Mapping[str, str] = field(default_factory=dict[str, str])
+    probes: Callable[[str], bool] = lambda _: False
+    undo: Callable[[str], tuple[str, ...] | None] = lambda _: None
+    lasts: Callable[[str], bool] = lambda _: False
+    layers: tuple[Layer, ...] = ()
+    """What the user allows."""
     estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
 
 
@@ -68,6 +74,7 @@ class Host:
         self.clock = clock
         self.grace = limits.grace
         self.secrets = knowledge.secrets
+        self.layers = knowledge.layers
         self.shelf = Shelf(journal.fetch)
         self.room = Room(limits, self._wake)
         self.named: dict[str, Outline] = {}
@@ -89,7 +96,8 @@ class Host:
         """Why nothing goes on any more."""
         self.rules = Rules(
             self.shelf.read, self._outline, knowledge.repeat, knowledge.seconds,
-            knowledge.strategies, knowledge.plans, estimate=knowledge.estimate,
+            knowledge.strategies, knowledge.plans, knowledge.probes, knowledge.undo,
+            knowledge.lasts, knowledge.estimate,
         )  # fmt: skip
         self._tasks: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Future[Runner]] = {}

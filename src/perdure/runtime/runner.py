@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
+from perdure.core.allowing import layers_around
 from perdure.core.calls import Outcome
-from perdure.core.seeing import call_of
+from perdure.core.seeing import SECRETS, call_of, with_secrets
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
 from perdure.core.undoing import undo_call
@@ -136,7 +137,7 @@ class Runner:
     def count_anew(self) -> None:
         """Tell the room what is at work and what is held, by the state alone."""
         room = self.host.room
-        room.recount(self.run, [cell.traits.tool for cell in self.state.flying.values()])
+        room.recount(self.run, self.state.tools_at_work)
         room.hold(self.run, self.state.locks, ())
 
     def _wake(self) -> None:
@@ -330,8 +331,12 @@ class Runner:
         for command in commands:
             if isinstance(command, StartAttempt):
                 self._begin(command)
-            elif not self.stage.stop(command.step, command.visit, command.attempt, self._why(command.step)):
+            elif not self._stop(command):
                 self._tell_unbegun(command, NOT_BEGUN)  # intended and stopped in one commit
+
+    def _stop(self, command: Command) -> bool:
+        why = "timeout" if self.state.cells[command.step].work.is_late else "cancelled"
+        return self.stage.stop(command.step, command.visit, command.attempt, why, command.deed)
 
     def _begin(self, command: StartAttempt) -> None:
         if self.host.failure is not None:
@@ -344,23 +349,18 @@ class Runner:
             self.host.at_work += 1
             if attempt.seconds is not None:
                 self.host.heart()
-            self.stage.start(attempt, undo=command.deed == "undo")
+            self.stage.start(attempt, command.deed)
 
     def _tell_unbegun(self, command: Command, outcome: Outcome) -> None:
         """One that had ended already, and whose end waits to be heard, is not touched: only the first report counts."""
         about = {"step": command.step, "visit": command.visit, "attempt": command.attempt, "deed": command.deed}
         self.post(self._ended(outcome, about))
 
-    def _why(self, step: str) -> str:
-        return "timeout" if self.state.cells[step].work.stopping else "cancelled"
-
     def _attempt(self, command: StartAttempt) -> Attempt:
         state = self.state
         cell, work = state.cells[command.step], state.cells[command.step].work
         if command.deed == "undo":
-            call = undo_call(state.undoing[command.step, command.visit])
-            key = key_of(self.run, f"{command.step}!", command.visit, digest_of(call.data))
-            return Attempt(self.run, command.step, command.visit, command.attempt, key, call, deed="undo")
+            return self._undo_attempt(command)
         key = key_of(self.run, command.step, command.visit, work.digest)
         call = work.call or call_of(state, cell)
         if cell.traits.literal is None and cell.traits.wants_secrets:
@@ -368,8 +368,24 @@ class Runner:
         until = work.until
         seconds = None if until is None else max(0.0, (until - state.clock(self.now())) / 1000)
         return Attempt(
-            self.run, command.step, command.visit, command.attempt, key, call, seconds, partial(self._report, command)
-        )
+            self.run, command.step, command.visit, command.attempt, key, call, seconds, partial(self._report, command),
+            by="probe" if command.deed == "probe" else "call",
+            layers=layers_around(cell, self.host.layers), approved=frozenset(work.approved),
+        )  # fmt: skip
+
+    def _undo_attempt(self, command: StartAttempt) -> Attempt:
+        """What takes an effect back. A tool's own way was allowed with the deed; another call is judged by itself."""
+        effect = self.state.undoing[command.step, command.visit]
+        call, is_own = undo_call(effect), "own" in effect.call
+        key = key_of(self.run, f"{command.step}!", command.visit, digest_of(call.data))
+        if SECRETS in effect.call:
+            call = with_secrets(call, self.host.secrets)
+        return Attempt(
+            self.run, command.step, command.visit, command.attempt, key, call, deed="undo",
+            by="undo" if is_own else "call",
+            output=effect.output.load(self.state.read) if is_own and effect.output else None,
+            layers=() if is_own else layers_around(effect.cell, self.host.layers),
+        )  # fmt: skip
 
     def _report(self, command: StartAttempt, fraction: float, message: str = "") -> None:
         """Called from any thread."""
@@ -387,26 +403,34 @@ class Runner:
         about: dict[str, Any] = {"step": command.step, "visit": command.visit, "attempt": command.attempt}
         self.post(e.AttemptProgressed(fraction=fraction, message=well_formed(message), **about))
 
-    def _told(self, attempt: Attempt, outcome: Outcome, undo: bool) -> None:  # noqa: FBT001  called by the stage alone
+    def _told(self, attempt: Attempt, outcome: Outcome, deed: e.Deed) -> None:
         """An attempt has ended."""
         self.host.at_work -= 1
         self._progressed.pop(attempt.step, None)
         about: dict[str, Any] = {"step": attempt.step, "visit": attempt.visit, "attempt": attempt.number}
-        if undo:
-            about["deed"] = "undo"
+        if deed != "do":
+            about["deed"] = deed
         self._heard(self._ended(outcome, about))
 
     def _ended(self, outcome: Outcome, about: dict[str, Any]) -> e.AttemptEnded:
-        usage = None if outcome.usage is None else countable(outcome.usage)
+        if outcome.usage is not None:
+            about["usage"] = countable(outcome.usage)
+        if outcome.judged:
+            about["judged"] = outcome.judged
+        if outcome.approval is not None and about.get("deed") != "undo":
+            shown = keep(outcome.output, self.state.kept)
+            return e.AttemptEnded(exit="failure", output=shown, approval=outcome.approval, **about)
+        if outcome.approval is not None:
+            outcome = Outcome.failed("denied", f"to take it back needs approval: {outcome.approval.text}")
         if outcome.failure is None:
             try:
                 return e.AttemptEnded(
-                    exit=outcome.exit, output=keep(outcome.output, self.state.kept, outcome.text), usage=usage, **about
+                    exit=outcome.exit, output=keep(outcome.output, self.state.kept, outcome.text), **about
                 )
             except ValueError as error:
                 outcome = Outcome.failed("invalid", f"what it gave is not JSON: {error}")
         assert outcome.failure is not None  # noqa: S101  one of both
-        return e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), usage=usage, **about)
+        return e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), **about)
 
 
 def _questions_in(events: Sequence[e.Event]) -> tuple[list[str], list[str]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from perdure.core.calls import Failure, Outcome, Usage
+from perdure.core.events import Deed
 from perdure.core.values import keep, well_formed
 from perdure.ports import Attempt, Performer
 
@@ -17,10 +18,10 @@ MOST_TOLD: Final = 2.0**53
 """What an attempt can be said to have taken, of anything."""
 NOT_BEGUN: Final = Outcome.failed("unavailable", "it was stopped before it began")
 """Of this one it is known that nothing was done."""
-Told = Callable[[Attempt, Outcome, bool], None]
-"""Called with an attempt, what came of it, and whether it was to undo."""
+Told = Callable[[Attempt, Outcome, Deed], None]
+"""Called with an attempt, what came of it, and which deed it was."""
 _FAILURE: Final = (Failure, type(None))
-Name = tuple[str, int, int, bool]
+Name = tuple[str, int, int, Deed]
 
 
 @dataclass(slots=True)
@@ -47,9 +48,9 @@ class Stage:
         """How many attempts are at work."""
         return len(self._acts)
 
-    def start(self, attempt: Attempt, *, undo: bool = False) -> None:
+    def start(self, attempt: Attempt, deed: Deed = "do") -> None:
         """Begin."""
-        name = (attempt.step, attempt.visit, attempt.number, undo)
+        name = (attempt.step, attempt.visit, attempt.number, deed)
         if name not in self._acts:
             act = self._acts[name] = _Act(attempt)
             act.task = asyncio.get_running_loop().create_task(self._perform(name, act))
@@ -65,12 +66,12 @@ class Stage:
             outcome = Outcome.failed("unknown", _said(error))
         self._tell(name, act, _checked(outcome))
 
-    def stop(self, step: str, visit: int, number: int, why: str) -> bool:
+    def stop(self, step: str, visit: int, number: int, why: str, deed: Deed = "do") -> bool:
         """Ask an attempt to end; after a while, stop waiting for it. `why`: `timeout` or `cancelled`.
 
         Whether it is at work.
         """
-        name = (step, visit, number, False)
+        name = (step, visit, number, deed)
         act = self._acts.get(name)
         if act is None or act.task is None:
             return False

@@ -27,12 +27,15 @@ MOST_ROUNDS = 200
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MEGABYTE = 1024 * 1024
 
+Known = tuple[int, int, int]
+"""Of a process: its parent, its session, its memory in bytes."""
+
 # ------------------------------------------------------------------------------- processes
 
 
-def processes():
-    """The parent, the session and the memory of every process, by its number. The dead that nobody buried are none."""
-    found = {}
+def processes() -> dict[int, Known]:
+    """Every process by its number. The dead that nobody buried are none."""
+    found: dict[int, Known] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
@@ -45,12 +48,13 @@ def processes():
     return found
 
 
-def family(engine, known):
+def family(engine: int, known: dict[int, Known]) -> set[int]:
     """The engine's children, their children, and all that stand in sessions they have made; neither it nor us."""
-    children = {}
+    children: dict[int, list[int]] = {}
     for pid, (parent, _, _) in known.items():
         children.setdefault(parent, []).append(pid)
-    found, waiting = set(), [engine]
+    found: set[int] = set()
+    waiting = [engine]
     while waiting:
         for child in children.get(waiting.pop(), ()):
             if child not in found and child != os.getpid():
@@ -60,13 +64,13 @@ def family(engine, known):
     return found | {pid for pid in known if known[pid][1] in sessions}
 
 
-def sessions_of(engine, pids, known):
+def sessions_of(engine: int, pids: set[int], known: dict[int, Known]) -> set[int]:
     """Sessions that some processes have made, which is not ours and not the one that the engine was started in."""
     ours = {known[engine][1] if engine in known else 0, os.getsid(0)}
     return {known[pid][1] for pid in pids if pid in known} - ours
 
 
-def kill(pid):
+def kill(pid: int) -> None:
     """End a process, if it is still there."""
     try:
         os.kill(pid, signal.SIGKILL)
@@ -80,26 +84,26 @@ def kill(pid):
 class Watch:
     """One engine, watched from its start to its end."""
 
-    def __init__(self, engine, pipe, flag, memory, grace):
+    def __init__(self, engine: int, pipe: int, flag: str, memory: int, grace: float) -> None:
         self.engine, self.pipe, self.flag = engine, pipe, Path(flag)
         self.memory = memory * MEGABYTE
         self.grace = grace
         self.process = os.pidfd_open(engine)
         self.deadline, self.beat = math.inf, time.monotonic()
-        self.sessions, self.scanned = set(), 0.0
+        self.sessions: set[int] = set()
+        self.scanned = 0.0
 
-    def run(self):
-        """Watch until there is nothing to watch any more; the reason to end the engine, if there is one."""
-        while True:
+    def run(self) -> None:
+        """Watch until there is nothing to watch any more."""
+        while not (reason := self.reason()):
             ready, _, _ = select.select([self.pipe, self.process], [], [], LOOK)
-            if self.process in ready:
-                return self.sweep()
-            if self.pipe in ready and not self.hear():
-                return self.sweep() if self.is_gone() else None
-            if reason := self.reason():
-                return self.end(reason)
+            if self.process in ready or (self.pipe in ready and not self.hear()):
+                if self.is_gone():
+                    self.sweep()
+                return
+        self.end(reason)
 
-    def hear(self):
+    def hear(self) -> bool:
         """Take heartbeats; whether there will be more."""
         told = os.read(self.pipe, 4096)
         if not told:
@@ -111,11 +115,11 @@ class Watch:
             sys.exit(0)
         return True
 
-    def is_gone(self):
+    def is_gone(self) -> bool:
         """Whether the engine dies as its pipe has; it may also have closed it for a new supervisor."""
         return bool(select.select([self.process], [], [], STILL)[0])
 
-    def reason(self):
+    def reason(self) -> str:
         """Why the engine has to end now; empty if it may go on."""
         now = time.monotonic()
         if self.is_flagged():
@@ -127,7 +131,7 @@ class Watch:
             return self.scan()
         return ""
 
-    def is_flagged(self):
+    def is_flagged(self) -> bool:
         """Whether somebody has raised the flag just now, who may."""
         try:
             found = self.flag.lstat()
@@ -136,7 +140,7 @@ class Watch:
         mine = stat.S_ISREG(found.st_mode) and found.st_uid in (os.getuid(), 0)
         return mine and abs(time.time() - found.st_mtime) < FRESH
 
-    def scan(self):
+    def scan(self) -> str:
         """Note the sessions that were made, and see how much memory is taken."""
         known = processes()
         relatives = family(self.engine, known)
@@ -146,7 +150,7 @@ class Watch:
 
     # ------------------------------------------------------------ ending
 
-    def end(self, reason):
+    def end(self, reason: str) -> None:
         """Stop the engine, so that it starts nothing more; end all that it has started, and then itself."""
         say(f"perdure: process {self.engine} is ended: {reason}")
         signal.pidfd_send_signal(self.process, signal.SIGSTOP)
@@ -160,14 +164,14 @@ class Watch:
         signal.pidfd_send_signal(self.process, signal.SIGKILL)
         select.select([self.process], [], [], STILL)
 
-    def sweep(self):
+    def sweep(self) -> None:
         """The engine is gone: end what is left in the sessions that were made under it."""
         for pid, (_, session, _) in processes().items():
             if session in self.sessions:
                 kill(pid)
 
 
-def say(words):
+def say(words: str) -> None:
     """Say it where the engine would; whoever listened may have left."""
     try:
         os.write(2, words.encode() + b"\n")
@@ -175,7 +179,7 @@ def say(words):
         pass
 
 
-def main():
+def main() -> None:
     """Watch the process that has started this one."""
     pipe, engine, flag, memory, grace = sys.argv[1:]
     if os.getppid() == int(engine):  # else it is gone already

@@ -6,13 +6,14 @@
 
 No time passes, nothing is stored, nothing is mocked: the turns, the fold and the encoding are those of the product. A
 script says by step what its attempts give: a value, a `Failure`, an `Outcome`, a list of these for one attempt after
-the other (the last one stays), or a function of the call. What undoes a step is scripted as `<step>!`. A script can
-also be a function that is asked about every attempt.
+the other (the last one stays), or a function of the call. What undoes a step is scripted as `<step>!`, what a probe
+finds as `<step>?`: `{"happened": True, "output": …}`, `{"happened": False}`, or anything else. A script can also be a
+function that is asked about every attempt.
 """
 
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -84,6 +85,8 @@ class World:
         estimate: Callable[[Call], Mapping[str, float]] = lambda _: {},
         strategies: Mapping[str, Any] | None = None,
         plans: Mapping[str, Plan | Mapping[str, Any]] | None = None,
+        probes: Collection[str] = (),
+        undo: Mapping[str, tuple[str, ...]] | None = None,
         slots: int = 1_000_000,
         limits: Mapping[str, int] | None = None,
         order: int | None = None,
@@ -110,7 +113,8 @@ class World:
         self._tries: dict[tuple[str, str], list[tuple[int, int]]] = {}
         named = {name: self.put(_as_plan(each)) for name, each in (plans or {}).items()}
         ask: Callable[[Call], Repeat] = repeat if callable(repeat) else lambda _: repeat
-        self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named, estimate=estimate)
+        looks = probes.__contains__, (undo or {}).get
+        self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named, *looks, estimate=estimate)
         self.state = State("r_1", self.rules)
 
     # ---------------------------------------------------------------- what is kept
@@ -154,7 +158,9 @@ class World:
     def _moment(self, message: Message) -> Moment:
         """What is free, with the place that the message itself gives back."""
         freed = message.step if isinstance(message, (e.AttemptEnded, e.AttemptLost)) and message.deed == "do" else None
-        used = [each.traits.tool for key, each in self.state.flying.items() if key != freed]
+        used = self.state.tools_at_work
+        if freed in self.state.flying and self.state.flying[freed].work.look is None:
+            used.remove(self.state.flying[freed].traits.tool)
         tools = {name: most - used.count(name) for name, most in self.limits.items()}
         return Moment(self.now, self.slots - len(used), tools, self.locked)
 
@@ -271,9 +277,11 @@ class World:
         if given is LOST:
             return self.send(e.AttemptLost(**about))
         outcome = _as_outcome(given(call) if callable(given) else given)
-        output = keep(outcome.output, self.state.kept)
-        about |= {"exit": outcome.exit, "failure": outcome.failure, "usage": outcome.usage}
-        return self.send(e.AttemptEnded(**about, output=output))
+        told: dict[str, Any] = {"exit": outcome.exit, "failure": outcome.failure, "judged": outcome.judged}
+        told["usage"] = outcome.usage
+        if command.deed == "do":
+            told["approval"] = outcome.approval
+        return self.send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **told))
 
     def _call(self, command: Command) -> Call:
         if command.deed == "undo":
@@ -284,7 +292,7 @@ class World:
         """What the script says about an attempt: by the step's key, or by its id."""
         if callable(self.script):
             return self.script(command)
-        mark = "!" if command.deed == "undo" else ""
+        mark = {"do": "", "undo": "!", "probe": "?"}[command.deed]
         id_ = self.state.cells[command.step].node.id
         given = self.script.get(f"{command.step}{mark}", self.script.get(f"{id_}{mark}", _echo))
         if not isinstance(given, list):

@@ -25,25 +25,26 @@ def by_name(tools: Iterable[AnyTool]) -> dict[str, AnyTool]:
     return found
 
 
-def toolbox_of(tools: Iterable[AnyTool]) -> Toolbox:
-    """What the checks of a plan need to know of tools."""
-    return Toolbox.model_construct(tools=_Facts(by_name(tools)))
+def toolbox_of(tools: Iterable[AnyTool], others: Mapping[str, AnyTool] | None = None) -> Toolbox:
+    """What the checks of a plan need to know of tools. `others` are asked only about names that are not among them."""
+    return Toolbox.model_construct(tools=_Facts(by_name(tools), {} if others is None else others))
 
 
 class _Facts(Mapping[str, ToolFacts]):
     """What is known of tools; the schemas are made of those that are looked at, which are few of many."""
 
-    def __init__(self, tools: Mapping[str, AnyTool]) -> None:
+    def __init__(self, tools: Mapping[str, AnyTool], others: Mapping[str, AnyTool]) -> None:
         self._tools = tools
+        self._others = others
 
     def __getitem__(self, name: str) -> ToolFacts:
-        return self._tools[name].facts()
+        return (self._tools[name] if name in self._tools else self._others[name]).facts()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._tools)
+        return iter(dict.fromkeys((*self._tools, *self._others)))
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return sum(1 for _ in self)
 
 
 def load_tools(address: str) -> tuple[AnyTool, ...]:

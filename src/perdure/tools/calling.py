@@ -2,24 +2,27 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from perdure.core.calls import Outcome
-from perdure.tools.declaring import Happened, NotHappened
 from perdure.tools.failure import failure_of
 from perdure.tools.guard import Unapproved
 from perdure.tools.tool import AnyTool
 from perdure.tools.values import NotJson, json_and_text
 
 Function = Callable[..., Any]
-NOT_HAPPENED: Final = "not_happened"
-"""The exit of a probe that found nothing."""
+Read = Callable[[Any], Any]
 
 
-def called(tool: AnyTool, bound: Mapping[str, Any], function: Function | None = None) -> Outcome:
-    """Call a plain function: the tool's own, or one that belongs to it."""
+def same(value: Any) -> Any:
+    """What a function returns is what it gives."""
+    return value
+
+
+def called(tool: AnyTool, bound: Mapping[str, Any], function: Function | None = None, read: Read = same) -> Outcome:
+    """Call a plain function: the tool's own, or one that belongs to it. `read` makes an output of what it returns."""
     try:
-        return _outcome(tool, (function or tool.function)(**bound))
+        return _outcome(tool, read((function or tool.function)(**bound)))
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except Unapproved as asked:
@@ -28,10 +31,12 @@ def called(tool: AnyTool, bound: Mapping[str, Any], function: Function | None = 
         return Outcome(exit="failure", failure=failure_of(error))
 
 
-async def awaited(tool: AnyTool, bound: Mapping[str, Any], function: Function | None = None) -> Outcome:
+async def awaited(
+    tool: AnyTool, bound: Mapping[str, Any], function: Function | None = None, read: Read = same
+) -> Outcome:
     """Call an `async` function. Only who cancels this task cancels more than the call."""
     try:
-        return _outcome(tool, await (function or tool.function)(**bound))
+        return _outcome(tool, read(await (function or tool.function)(**bound)))
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except Unapproved as asked:
@@ -43,16 +48,6 @@ async def awaited(tool: AnyTool, bound: Mapping[str, Any], function: Function | 
 
 
 def _outcome(tool: AnyTool, value: Any) -> Outcome:
-    match value:
-        case Happened(output):
-            return _outcome(tool, output)
-        case NotHappened():
-            return Outcome(exit=NOT_HAPPENED)
-        case _:
-            return _plain(tool, value)
-
-
-def _plain(tool: AnyTool, value: Any) -> Outcome:
     try:
         plain, text = json_and_text(value)
         return Outcome(plain, text=text)

@@ -2,11 +2,12 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypedDict
 
-from perdure.core.policy import Deed, DeedKind
+from perdure.core.policy import OPEN, Deed, DeedKind, Layer
 from perdure.plan.model.parts import EffectWord
 
 WORDS: Final[tuple[EffectWord, ...]] = ("reads", "writes", "network", "irreversible", "costs")
@@ -28,6 +29,17 @@ class NotHappened:
     """What a probe returns when the deed was surely not done. Everything else means: nobody knows."""
 
 
+def found_out(value: Any) -> dict[str, Any]:
+    """What a probe returned, as a fact."""
+    match value:
+        case Happened(output):
+            return {"happened": True, "output": output}
+        case NotHappened():
+            return {"happened": False}
+        case _:
+            return {"happened": None}
+
+
 class Declared(TypedDict, total=False):
     """The words of `@tool` that declare something."""
 
@@ -40,6 +52,7 @@ class Declared(TypedDict, total=False):
     probe: Callable[..., Any]
     undo: Callable[..., Any]
     estimate: Mapping[str, float]
+    staged: bool | Callable[..., bool]
     origin: str
 
 
@@ -65,6 +78,8 @@ class Declaration:
     """Takes the effect of a call back."""
     estimate: Mapping[str, float] | None = None
     """What one call is expected to take: `seconds`, `usd`, `tokens`."""
+    staged: bool | Callable[..., bool] | None = None
+    """Whether all it does happens in `context.hands.workspace` and `.state`, so that it may be rehearsed on a copy."""
     origin: str = ""
     """Where it came from, if not from a Python function: an MCP server."""
 
@@ -77,6 +92,14 @@ class Declaration:
     def is_reversible(self, *, careful: bool) -> bool:
         """Whether its effects can be taken back, or it has none."""
         return self.undo is not None or "irreversible" not in self.words(careful=careful)
+
+    @cached_property
+    def _reaches(self) -> bool:
+        return bool(self.reads or self.writes or self.hosts or self.resources)
+
+    def is_minded(self, layers: Iterable[Layer]) -> bool:
+        """Whether any rule can have something to say about a call of it; mostly none has."""
+        return any(self._reaches or layer.tools != OPEN or layer.effects != OPEN for layer in layers)
 
     def deeds(self, name: str, arguments: Mapping[str, Any], *, careful: bool) -> list[Deed]:
         """What a call is about to do."""

@@ -39,3 +39,9 @@ class NotLoaded(ToolError):
     """There are no tools where somebody said there were."""
 
     code: ClassVar[str] = "PRD5005"
+
+
+class BadDeclaration(ToolError):
+    """What a tool says about itself cannot be so."""
+
+    code: ClassVar[str] = "PRD5006"

@@ -7,13 +7,15 @@ from typing import Final
 import msgspec
 
 from perdure.core.calls import Approval
-from perdure.core.policy import Deed, Judgement, judge, strictest
+from perdure.core.policy import Deed, Judgement, Layer, judge, names_host, strictest
 from perdure.core.values import digest_of
 from perdure.ports import Attempt
 from perdure.tools.failure import ToolFailure
 
 MOST_KEPT: Final = 200
 """Judgements of one attempt that are written down; the strict ones come first."""
+MOST_NOTED: Final = 10_000
+"""Judgements that are remembered meanwhile: a command can ask for a million connections."""
 MOST_SHOWN: Final = 20
 FEW: Final = 3
 
@@ -36,23 +38,45 @@ class Guard:
 
     @property
     def judged(self) -> tuple[Judgement, ...]:
-        """What was said so far, the strict verdicts first."""
+        """What was said so far, the strict verdicts first; what nobody minded is no decision."""
         strict = [each for each in self._judged if each.verdict != "allow"]
-        mild = [each for each in self._judged if each.verdict == "allow"]
+        mild = [each for each in self._judged if each.verdict == "allow" and each.by]
         return tuple([*strict, *mild][:MOST_KEPT])
 
-    def verdict(self, deed: Deed) -> Judgement:
-        """What is said about a deed, written down; nothing is refused."""
-        found = judge(self._attempt.layers, deed)
-        self._judged.append(found)
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The rules that are in force."""
+        return self._attempt.layers
+
+    def verdict(self, deed: Deed, also: tuple[Layer, ...] = ()) -> Judgement:
+        """What is said about a deed, written down; nothing is refused. `also`: rules a tool has of its own."""
+        return self.note(judge((*self._attempt.layers, *also), deed))
+
+    def note(self, found: Judgement) -> Judgement:
+        """Write down what somebody else has said about a deed of this attempt."""
+        if len(self._judged) < MOST_NOTED:
+            self._judged.append(found)
         return found
 
-    def check(self, deeds: Iterable[Deed], shown: str = "") -> None:
+    def names(self, deed: Deed) -> bool:
+        """Whether the outermost layer allows a connection by the very name of its host."""
+        return names_host(self._attempt.layers, deed)
+
+    def check(self, deeds: Iterable[Deed], shown: str = "", also: tuple[Layer, ...] = ()) -> None:
         """Go on only if all deeds may be done; else `ToolFailure` (denied), or `Unapproved` if a person has to agree.
 
         `shown` is what a person sees, such as a diff. An approval holds for exactly these deeds and this text.
         """
-        found = [self.verdict(deed) for deed in deeds]
+        self._decide([self.verdict(deed, also) for deed in deeds], shown)
+
+    def ask(self, deed: Deed, why: str, shown: str) -> None:
+        """Go on only if a person has agreed to this deed and text, even where no rule asks for it."""
+        found = self.verdict(deed)
+        if found.verdict == "allow":
+            found = self.note(Judgement(deed, "ask", "perdure", why))
+        self._decide([found], shown)
+
+    def _decide(self, found: list[Judgement], shown: str) -> None:
         verdict = strictest(found)
         if verdict == "deny":
             raise ToolFailure("denied", _refusal(found), detail={"deeds": _plain(found, "deny")})

@@ -17,3 +17,7 @@ class Hands:
     state: Path
     """Where change sets, stages and pinned definitions are kept; 0700, and never reachable from inside a sandbox."""
     tier: Tier = "bwrap"
+    private: tuple[Path, ...] = ()
+    """Files and directories that no tool may touch even if they lie in the workspace, such as the journal."""
+    toolchains: tuple[Path, ...] = ()
+    """Directories that commands see besides the system's programs, read-only; named by the user's settings alone."""

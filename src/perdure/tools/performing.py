@@ -11,9 +11,9 @@ from perdure.core.calls import Outcome
 from perdure.plan.problems import did_you_mean
 from perdure.ports import Attempt
 from perdure.tools.box import by_name
-from perdure.tools.calling import awaited, called
+from perdure.tools.calling import awaited, called, same
 from perdure.tools.context import Context
-from perdure.tools.declaring import parameters_of
+from perdure.tools.declaring import found_out, parameters_of
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard, Unapproved
 from perdure.tools.hands import Hands
@@ -45,6 +45,21 @@ class ToolPerformer:
             return self._within(tool.timeout, tool, attempt)
         return self._perform(tool, attempt, attempt.seconds)
 
+    async def judged(self, attempt: Attempt) -> Outcome:
+        """What the rules say about a call, and nothing is done."""
+        tool = self._tools.get(attempt.call.name)
+        if tool is None:
+            return await self._unknown(attempt)
+        guard = Guard(attempt, lambda: tool.definition)
+        try:
+            _ = tool.bind(attempt.call.arguments, Context(attempt, None, self._hands, guard))
+            guard.check(tool.deeds(attempt.call.arguments))
+        except ToolFailure as refusal:
+            return Outcome(exit="failure", failure=refusal.failure, judged=guard.judged)
+        except Unapproved as asked:
+            return Outcome(exit="failure", approval=asked.approval, judged=guard.judged)
+        return Outcome(judged=guard.judged)
+
     async def _within(self, seconds: float, tool: AnyTool, attempt: Attempt) -> Outcome:
         """The tool's own limit, where the plan has set none."""
         try:
@@ -61,12 +76,13 @@ class ToolPerformer:
         except asyncio.CancelledError:
             context.stop()
             raise
-        return replace(outcome, judged=guard.judged) if attempt.layers else outcome
+        judged = guard.judged
+        return replace(outcome, judged=judged) if judged else outcome
 
     async def _deed(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
         try:
-            bound = tool.bind(attempt.call.arguments, context)
-            if attempt.layers and attempt.by == "call":
+            bound = self._bound(tool, attempt, context)
+            if attempt.by == "call" and tool.declared.is_minded(attempt.layers):
                 context.guard.check(tool.deeds(attempt.call.arguments))
         except ToolFailure as refusal:
             return Outcome(exit="failure", failure=refusal.failure)
@@ -82,6 +98,12 @@ class ToolPerformer:
             return await awaited(tool, bound)
         return await self._threads.run(lambda: called(tool, bound))
 
+    def _bound(self, tool: AnyTool, attempt: Attempt, context: Context) -> dict[str, Any]:
+        """The arguments as the tool reads them; to take a call back, only those are there that it wants for that."""
+        if attempt.by == "undo":
+            return dict(attempt.call.arguments)
+        return tool.bind(attempt.call.arguments, context)
+
     async def _beside(self, tool: AnyTool, attempt: Attempt, context: Context, bound: dict[str, Any]) -> Outcome:
         """Find out about a call, or take it back, with a function of its own."""
         function = tool.declared.probe if attempt.by == "probe" else tool.declared.undo
@@ -89,9 +111,10 @@ class ToolPerformer:
             return Outcome.failed("invalid", f'"{tool.name}" has no {attempt.by}')
         known = {**bound, "key": context.key, "context": context, "output": attempt.output}
         wanted = {name: known[name] for name in parameters_of(function) if name in known}
+        read = found_out if attempt.by == "probe" else same
         if inspect.iscoroutinefunction(function):
-            return await awaited(tool, wanted, function)
-        return await self._threads.run(lambda: called(tool, wanted, function))
+            return await awaited(tool, wanted, function, read)
+        return await self._threads.run(lambda: called(tool, wanted, function, read))
 
     async def _unknown(self, attempt: Attempt) -> Outcome:
         call = attempt.call

@@ -21,6 +21,8 @@ LARGEST: Final = 64 * 1024 * 1024
 """Bytes of a result."""
 TAIL: Final = 1_000
 """Bytes of what it printed last that a failure shows."""
+HIDDEN: Final = "PERDURE_SECRET_"
+"""What the names of variables begin with that hold a secret."""
 GRACE: Final = 1.0
 """Seconds to end by itself after the result is there."""
 _BEGIN: Final = (
@@ -54,9 +56,14 @@ async def _started() -> tuple[asyncio.SubprocessTransport, Process]:
     transport, protocol = await loop.subprocess_exec(
         lambda: SubprocessStreamProtocol(LARGEST, loop),
         sys.executable, "-P", "-c", _BEGIN, paths,
-        stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True,
+        stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, env=_environment(),
     )  # fmt: skip
     return transport, Process(transport, protocol, loop)
+
+
+def _environment() -> dict[str, str]:
+    """Without the secrets that the engine was started with: a tool is given those that a plan names."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(HIDDEN)}
 
 
 def _request(tool: AnyTool, attempt: Attempt, context: Context) -> bytes:
@@ -134,7 +141,9 @@ async def _keep_tail(process: Process, tail: bytearray) -> None:
     assert process.stderr is not None  # noqa: S101  for the types
     while more := await process.stderr.read(65_536):
         tail += more
-        del tail[:-TAIL]
+        if len(tail) > TAIL:  # from the beginning of a line, if there is one: half a secret would not be known as one
+            start = tail.find(b"\n", -TAIL) + 1
+            del tail[: start or -TAIL]
 
 
 def _kill(process: Process) -> None:

@@ -60,6 +60,11 @@ class Signature:
         """JSON Schema of the arguments."""
         return _schema(self._function, self.model)
 
+    @property
+    def promise(self) -> Any:
+        """What an approval of a call is bound to."""
+        return self.inputs
+
     @cached_property
     def returns(self) -> dict[str, Any] | None:
         """JSON Schema of what is returned. None where nothing is promised, or nothing that a schema could say."""

@@ -16,7 +16,9 @@ from perdure.tools.context import Context
 from perdure.tools.declaring import UNDECLARED, Declaration, Declared, called_with
 from perdure.tools.docstring import summary_of
 from perdure.tools.errors import BadFunction, BadName, NotImportable
+from perdure.tools.given import Given
 from perdure.tools.signature import Signature
+from perdure.tools.vetting import vet
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,7 +35,8 @@ class Tool(Generic[P, R]):
     function: Callable[P, R]
     summary: str
     """The first line of its docstring."""
-    signature: Signature
+    signature: Signature | Given
+    """What it takes and gives: read from the function, or given by somebody else."""
     repeat: Repeat | Callable[..., Repeat] = "never"
     """What may be done with an attempt of which nobody knows how it ended; a function decides by the arguments."""
     isolate: bool = False
@@ -72,6 +75,18 @@ class Tool(Generic[P, R]):
         """What a call of it is about to do, as far as it says so beforehand."""
         return self.declared.deeds(self.name, arguments, careful=self.repeat == "never")
 
+    @property
+    def is_reversible(self) -> bool:
+        """Whether it does nothing that stays, or can take it back."""
+        return self.declared.is_reversible(careful=self.repeat == "never")
+
+    def may_rehearse(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether a call may be made for real in a rehearsal: it touches nothing but a copy of the workspace."""
+        staged = self.declared.staged
+        if staged is not None:
+            return bool(called_with(staged, arguments)) if callable(staged) else staged
+        return self.declared.effects is not None and not self.declared.effects
+
     @cached_property
     def definition(self) -> str:
         """SHA-256 of all that is promised about it. An approval holds for one definition."""
@@ -79,7 +94,7 @@ class Tool(Generic[P, R]):
             {
                 "name": self.name,
                 "summary": self.summary,
-                "inputs": self.signature.inputs,
+                "inputs": self.signature.promise,
                 "repeat": "by arguments" if callable(self.repeat) else self.repeat,
                 "declared": self.declared.data(),
             }
@@ -136,12 +151,11 @@ def tool(  # noqa: PLR0913  each word stands for itself where it is used
     """Make a function a tool. Without a name it is called after its module and itself: `module.function`."""
 
     def made(function: Callable[P, R]) -> Tool[P, R]:
-        called = _checked_name(name or _name_of(function))
+        called = checked_name(name or _name_of(function))
         _check_options(limit, timeout)
-        found = Tool(
-            called, function, summary_of(function), Signature(function), repeat, isolate, limit, timeout,
-            Declaration(**declared) if declared else UNDECLARED,
-        )  # fmt: skip
+        signature, said = Signature(function), Declaration(**declared) if declared else UNDECLARED
+        vet(called, signature, repeat, said)
+        found = Tool(called, function, summary_of(function), signature, repeat, isolate, limit, timeout, said)
         return _importable(found) if isolate else found
 
     return made if function is None else made(function)
@@ -151,7 +165,8 @@ def _name_of(function: Callable[..., Any]) -> str:
     return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
 
 
-def _checked_name(name: str) -> str:
+def checked_name(name: str) -> str:
+    """The name, if plans can use it; else `BadName`."""
     if re.fullmatch(TOOL_PATTERN, name) and len(name) <= LONGEST:
         return name
     raise BadName(f'"{name[:LONGEST]}" is no name for a tool', 'write a domain and a name, as in "http.get"')

@@ -10,6 +10,7 @@ from typing import Final
 from perdure.plan.checks.contracts import check_contracts
 from perdure.plan.checks.names import check_names
 from perdure.plan.checks.order import check_order
+from perdure.plan.checks.policy import check_policies
 from perdure.plan.checks.references import check_references
 from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index
@@ -42,6 +43,7 @@ def _all_problems(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
     yield from check_order(index, flow)
     yield from check_references(index, flow, toolbox)
     yield from check_contracts(index, toolbox)
+    yield from check_policies(index)
 
 
 def _may_be_meant(path: Path, lost: list[Path]) -> bool:

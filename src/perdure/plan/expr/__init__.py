@@ -3,7 +3,7 @@
 from perdure.plan.expr.errors import ExpressionError
 from perdure.plan.expr.expression import MAX_SOURCE, Expression, parse
 from perdure.plan.expr.path import ROOTS, Reference
-from perdure.plan.expr.template import Template, fill, template, templates_in, texts_in
+from perdure.plan.expr.template import Template, escaped, fill, fill_but, template, templates_in, texts_in
 
 __all__ = [
     "MAX_SOURCE",
@@ -12,7 +12,9 @@ __all__ = [
     "ExpressionError",
     "Reference",
     "Template",
+    "escaped",
     "fill",
+    "fill_but",
     "parse",
     "template",
     "templates_in",

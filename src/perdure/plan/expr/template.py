@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from perdure.plan.expr.errors import NOT_JSON, SYNTAX, TOO_MUCH, ExpressionError
+from perdure.plan.expr.errors import LEFT_OUT, NOT_JSON, SYNTAX, TOO_MUCH, ExpressionError
 from perdure.plan.expr.expression import MAX_SOURCE, Expression, parse
 from perdure.plan.expr.path import Part, Scope
 from perdure.plan.expr.tokens import tokens_in
@@ -180,3 +180,60 @@ def fill(value: Raw, scope: Scope) -> Raw:
 def _filled(text: Template, scope: Scope) -> tuple[Raw, int]:
     value = text.fill(scope)
     return value, 0 if text.is_whole else len(value)
+
+
+# ------------------------------------------------------------------------------- filling in two goes
+
+
+def fill_but(value: Raw, scope: Scope, root: str) -> Raw:
+    """As `fill`, but what is about `root` stays, to be filled later. What is filled in now is not looked at then."""
+    whole: list[Raw] = [value]
+    stack: list[tuple[Raw, Part]] = [(whole, 0)]
+    while stack:
+        holder, key = stack.pop()
+        each = holder[key]
+        if is_mapping(each) or is_list(each):
+            holder[key] = copy = dict(each) if is_mapping(each) else list(each)
+            stack += [(copy, inner) for inner, _ in reversed(_entries(copy))]
+        elif isinstance(each, str) and "${" in each:
+            holder[key] = _half_filled(template(each), scope, root)
+    return whole[0]
+
+
+def _half_filled(text: Template, scope: Scope, root: str) -> Raw:
+    if not any(_is_about(expression, root) for expression, _ in text.expressions):
+        return escaped(text.fill(scope))
+    if text.is_whole:
+        return text.source
+    written, plain = "", text.texts[0]
+    for (expression, offset), after in zip(text.expressions, text.texts[1:], strict=True):
+        if _is_about(expression, root):
+            written += f"{_apart(escaped(plain))}${{{expression.source}}}"
+            plain = after
+        else:
+            value = _evaluate(expression, offset, scope)
+            plain += (value if isinstance(value, str) else _as_json(value)) + after
+    return written + escaped(plain)
+
+
+def _is_about(expression: Expression, root: str) -> bool:
+    named = {reference.root for reference in expression.references}
+    if root in named and len(named) > 1:
+        message = f"{root} cannot stand in one expression with other values here"
+        raise ExpressionError(LEFT_OUT, message, "write an expression for each, side by side")
+    return root in named
+
+
+def escaped(value: Raw) -> Raw:
+    """A JSON value that `fill` gives back as this one."""
+    if isinstance(value, str):
+        return value.replace("${", _ESCAPED)
+    if is_mapping(value):
+        return {key: escaped(inner) for key, inner in value.items()}
+    return [escaped(inner) for inner in value] if is_list(value) else value
+
+
+def _apart(text: str) -> str:
+    """A text that an expression can follow: a dollar sign at its end would be read together with what follows."""
+    plain = text.rstrip("$")
+    return text if plain == text else f'{plain}${{"{text[len(plain) :]}"}}'

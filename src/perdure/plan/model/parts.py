@@ -300,13 +300,28 @@ class Estimate(Part):
 # ------------------------------------------------------------------------------- what is allowed
 
 
+class Terms(Part):
+    """Names that are allowed, asked about and denied; `*` stands for any letters, `?` for one."""
+
+    allow: Many[Line] | None = None
+    """What may be used; left out: as the layer around it says. An empty list means nothing."""
+    ask: Many[Line] = ()
+    """What may be used only after a person has agreed."""
+    deny: Many[Line] = ()
+    """What may not be used, whatever `allow` says."""
+
+
 class Files(Part):
-    """Which files may be read and written, as globs from the workspace's root."""
+    """Which files may be read and written, as globs from the workspace's root; `**` stands for any directories."""
 
     read: Many[Line] | None = None
     """Readable files; left out: as the layer around it says."""
     write: Many[Line] | None = None
     """Writable files; left out: as the layer around it says."""
+    ask: Many[Line] = ()
+    """Files that are written only after a person has agreed."""
+    deny: Many[Line] = ()
+    """Files that are neither read nor written, whatever `read` and `write` say."""
 
 
 class Commands(Part):
@@ -314,8 +329,27 @@ class Commands(Part):
 
     allow: Many[Many[Line]] | None = None
     """Commands that may run."""
+    ask: Many[Many[Line]] | None = None
+    """Commands that run only after a person has agreed."""
     deny: Many[Many[Line]] | None = None
-    """Commands that may not, whatever `allow` says."""
+    """Commands that may not, whatever `allow` says; also called by their path."""
+
+
+def _short_network(value: Raw) -> Raw:
+    """`{allow: [...]}` says no more than the list does, and is kept as the list."""
+    return value["allow"] if is_mapping(value) and set(value) == {"allow"} and is_list(value["allow"]) else value
+
+
+def _network_of(value: Raw) -> str:
+    return "terms" if is_mapping(value) or isinstance(value, Terms) else "hosts"
+
+
+Network = Annotated[
+    Annotated[Many[Line], Tag("hosts")] | Annotated[Terms, Tag("terms")],
+    Discriminator(_network_of),
+    BeforeValidator(_short_network),
+]
+"""The hosts that may be connected to, or what is allowed, asked about and denied."""
 
 
 class Policy(Part):
@@ -323,12 +357,18 @@ class Policy(Part):
 
     files: Files | None = None
     """Files."""
-    network: Many[Line] | None = None
-    """Hosts, as `host:port`; an empty list means none."""
+    network: Network | None = None
+    """Hosts, as `host:port`, or `{allow, ask, deny}`; an empty list means none. `*.example.com` is what is below it."""
     commands: Commands | None = None
     """Commands."""
+    tools: Terms | None = None
+    """Tools, as in `files.*`."""
+    resources: Terms | None = None
+    """Resources that tools say they use."""
     ask: Many[EffectWord] = ()
     """Effects that need a person's approval first."""
+    deny: Many[EffectWord] = ()
+    """Effects that nothing may have."""
 
 
 # ------------------------------------------------------------------------------- calls

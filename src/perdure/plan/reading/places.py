@@ -6,9 +6,9 @@ from perdure.plan.model.steps import GROUP_KEYS, STEP_TYPES
 from perdure.plan.problems import Path
 from perdure.plan.raw import Raw, is_list, is_mapping
 
-TAGGED: Final = frozenset({"undo", "simpler", "decide", "plan", "join", "fail", "from"})
+TAGGED: Final = frozenset({"undo", "simpler", "decide", "plan", "join", "fail", "from", "network"})
 TAGGED_LISTS: Final = frozenset({*GROUP_KEYS, "alternates"})
-TAGS: Final = frozenset({*STEP_TYPES, "text", "other", "word", "ids", "quorum", "tolerate"})
+TAGS: Final = frozenset({*STEP_TYPES, "text", "other", "word", "ids", "quorum", "tolerate", "hosts", "terms"})
 """Unions put the name of the chosen member into a path; here, and under these words."""
 
 

@@ -7,7 +7,7 @@ from perdure.tools.failure import Kind, ToolFailure
 from perdure.tools.tool import tool
 
 
-@tool(name="flow.echo", repeat="safe")
+@tool(name="flow.echo", repeat="safe", effects=())
 async def echo(value: Any) -> Any:
     """Gives back what it is given.
 
@@ -17,7 +17,7 @@ async def echo(value: Any) -> Any:
     return value
 
 
-@tool(name="flow.fail", repeat="safe")
+@tool(name="flow.fail", repeat="safe", effects=())
 async def fail(message: Text = "failed", kind: Kind = "unknown") -> None:
     """Fails.
 

@@ -13,7 +13,7 @@ from perdure.tools.failure import ToolFailure
 from perdure.tools.tool import tool
 
 
-@tool(name="json.parse", repeat="safe")
+@tool(name="json.parse", repeat="safe", effects=())
 async def parse(text: Text) -> Any:
     """The value that a JSON text stands for."""
     try:
@@ -22,7 +22,7 @@ async def parse(text: Text) -> Any:
         raise ToolFailure("invalid", f"the text is not JSON: {error}") from None
 
 
-@tool(name="json.format", repeat="safe")
+@tool(name="json.format", repeat="safe", effects=())
 async def format_(value: Any, indent: Annotated[int, Field(ge=0, le=8)] = 0) -> str:
     """A value as JSON text.
 
@@ -34,7 +34,7 @@ async def format_(value: Any, indent: Annotated[int, Field(ge=0, le=8)] = 0) -> 
     return text
 
 
-@tool(name="json.get", repeat="safe")
+@tool(name="json.get", repeat="safe", effects=())
 async def get(value: Any, path: Short) -> Any:
     """A part of a value.
 
@@ -44,25 +44,25 @@ async def get(value: Any, path: Short) -> Any:
     return _at(value, path)
 
 
-@tool(name="json.merge", repeat="safe")
+@tool(name="json.merge", repeat="safe", effects=())
 async def merge(values: Annotated[list[dict[str, Any]], Field(max_length=ITEMS)]) -> dict[str, Any]:
     """One object from many; where two have the same key, the later one wins."""
     return {key: inner for each in values for key, inner in each.items()}
 
 
-@tool(name="json.pick", repeat="safe")
+@tool(name="json.pick", repeat="safe", effects=())
 async def pick(value: dict[str, Any], keys: Annotated[list[str], Field(max_length=ITEMS)]) -> dict[str, Any]:
     """An object with some of its keys; a key that is not there is left out."""
     return {key: value[key] for key in keys if key in value}
 
 
-@tool(name="json.length", repeat="safe")
+@tool(name="json.length", repeat="safe", effects=())
 async def length(value: list[Any] | dict[str, Any] | str) -> int:
     """How many items, keys or letters there are."""
     return len(value)
 
 
-@tool(name="json.sort", repeat="safe")
+@tool(name="json.sort", repeat="safe", effects=())
 async def sort(items: Items, by: Short = "") -> list[Any]:
     """The items in order; equal ones stay as they were.
 

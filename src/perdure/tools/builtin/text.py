@@ -9,37 +9,37 @@ from perdure.tools.failure import ToolFailure
 from perdure.tools.tool import tool
 
 
-@tool(name="text.upper", repeat="safe")
+@tool(name="text.upper", repeat="safe", effects=())
 async def upper(text: Text) -> str:
     """The text in capital letters."""
     return text.upper()
 
 
-@tool(name="text.lower", repeat="safe")
+@tool(name="text.lower", repeat="safe", effects=())
 async def lower(text: Text) -> str:
     """The text in small letters."""
     return text.lower()
 
 
-@tool(name="text.trim", repeat="safe")
+@tool(name="text.trim", repeat="safe", effects=())
 async def trim(text: Text) -> str:
     """The text without white space around it."""
     return text.strip()
 
 
-@tool(name="text.words", repeat="safe")
+@tool(name="text.words", repeat="safe", effects=())
 async def words(text: Text) -> int:
     """How many words the text has."""
     return len(text.split())
 
 
-@tool(name="text.lines", repeat="safe")
+@tool(name="text.lines", repeat="safe", effects=())
 async def lines(text: Text) -> list[str]:
     """The lines of the text."""
     return text.splitlines()
 
 
-@tool(name="text.split", repeat="safe")
+@tool(name="text.split", repeat="safe", effects=())
 async def split(text: Text, by: Text = "") -> list[str]:
     """The parts of the text.
 
@@ -49,7 +49,7 @@ async def split(text: Text, by: Text = "") -> list[str]:
     return text.split(by or None)
 
 
-@tool(name="text.join", repeat="safe")
+@tool(name="text.join", repeat="safe", effects=())
 async def join(parts: Annotated[list[Text], Field(max_length=ITEMS)], by: Text = "") -> str:
     """One text from many.
 
@@ -61,7 +61,7 @@ async def join(parts: Annotated[list[Text], Field(max_length=ITEMS)], by: Text =
     return by.join(parts)
 
 
-@tool(name="text.replace", repeat="safe")
+@tool(name="text.replace", repeat="safe", effects=())
 async def replace(text: Text, old: Text, new: Text) -> str:
     """The text with something else in the place of something.
 
@@ -75,7 +75,7 @@ async def replace(text: Text, old: Text, new: Text) -> str:
     return text.replace(old, new)
 
 
-@tool(name="text.truncate", repeat="safe")
+@tool(name="text.truncate", repeat="safe", effects=())
 async def truncate(text: Text, length: Annotated[int, Field(ge=1, le=LETTERS)]) -> str:
     """The text, cut with an ellipsis if it is too long.
 

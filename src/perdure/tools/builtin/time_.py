@@ -12,7 +12,7 @@ from perdure.tools.tool import tool
 DAY: Final = 86_400
 
 
-@tool(name="time.sleep", repeat="safe")
+@tool(name="time.sleep", repeat="safe", effects=(), staged=False)
 async def sleep(seconds: Annotated[float, Field(ge=0, le=DAY)], context: Context) -> float:
     """Waits, while the run stays in memory; for hours and days there are `wait` steps.
 

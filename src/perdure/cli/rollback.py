@@ -1,0 +1,38 @@
+"""`perdure rollback`: take back what a run has done."""
+
+from typing import Any
+
+import click
+
+from perdure.cli.arguments import refuse
+from perdure.cli.driving import Rollback, carry_out
+from perdure.cli.interrupts import carried_out
+from perdure.cli.journals import db_option, settings_for
+from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option
+from perdure.cli.reaching import by_option, full_id, whoever
+from perdure.plan import PlanError
+
+
+@click.command()
+@click.argument("run")
+@click.option("--to", default="", metavar="CHECKPOINT", help="Only what was done after this checkpoint.")
+@click.option("-m", "reason", default="", metavar="WHY", help="Why.")
+@tools_option
+@by_option
+@following_options
+@db_option
+@click.pass_context
+def rollback(ctx: click.Context, run: str, to: str, reason: str, **given: Any) -> None:
+    """Take back what RUN has done, the latest first, and follow it as `perdure run` does.
+
+    RUN is an id, the beginning of one, or @last. One that is under way is stopped first; one that is over is opened
+    again for this alone. It ends `rolled_back`, and says what could not be taken back.
+    """
+    settings = settings_for(given["db"])
+    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce)
+    job = Rollback(carried_out(full_id(settings, run)), to, reason, whoever(given["by"]))
+    try:
+        code = carried_out(carry_out(job, manner))
+    except PlanError as error:
+        refuse(error.problems, as_json=given["as_json"])
+    ctx.exit(code)

@@ -1,0 +1,132 @@
+"""`perdure tools`: what plans may use, and all that is declared about it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from perdure.cli.codes import NOT_FOUND
+from perdure.cli.manners import offers_here, tools_from, tools_option
+from perdure.cli.printing import json_option, print_json, print_table
+from perdure.plan.problems import did_you_mean
+from perdure.plan.visible import visible
+from perdure.tools import BUILTIN, AnyTool
+from perdure.tools.box import by_name
+from perdure.tools.describing import described, in_words
+from perdure.tools.errors import NotLoaded
+from perdure.tools.offers import Offers
+
+
+@click.group()
+def tools() -> None:
+    """Tools: those that are built in, those of modules that you name, those of installed distributions."""
+
+
+@tools.command()
+@tools_option
+@json_option
+def ls(addresses: tuple[str, ...], as_json: bool) -> None:
+    """List the tools. Those of installed distributions are known by their metadata; none of them is imported."""
+    known, offers = by_name([*BUILTIN, *tools_from(addresses)]), offers_here()
+    found = [*map(described, known.values()), *_offered(offers, known)]
+    found.sort(key=lambda each: each["name"])
+    if as_json:
+        refused = [{"code": flaw.code, "message": flaw.message, "help": flaw.help} for flaw in offers.refusals.values()]
+        print_json({"schema": "perdure.tools/1", "tools": found, "refused": refused})
+        return
+    rows = [(each["name"], each.get("repeat", "?"), _effects(each), each["origin"], each["summary"]) for each in found]
+    print_table(["tool", "repeat", "effects", "from", ""], rows)
+    for flaw in offers.refusals.values():
+        click.echo(visible(f"warning {flaw.code}: {flaw.message}; {flaw.help}"), err=True)
+
+
+@tools.command()
+@click.argument("name")
+@tools_option
+@json_option
+def show(name: str, addresses: tuple[str, ...], as_json: bool) -> None:
+    """Show all that is declared about the tool NAME. It is imported, and not called."""
+    found = _document(name, addresses)
+    if as_json:
+        print_json({"schema": "perdure.tool/1", **found})
+        return
+    for word, text in _lines(found):
+        click.echo(f"{word:12}{visible(text)}".rstrip())
+
+
+def _document(name: str, addresses: tuple[str, ...]) -> dict[str, Any]:
+    known, offers = by_name([*BUILTIN, *tools_from(addresses)]), offers_here()
+    if name in known:
+        return described(known[name])
+    if name in offers.refusals or name in offers:
+        return described(offers[name], f"{offers.offers[name].origin}")
+    error = NotLoaded(f'there is no tool "{name}"', did_you_mean(name, [*known, *offers]) or "see: perdure tools ls")
+    error.exit_code = NOT_FOUND
+    raise error
+
+
+def _offered(offers: Offers, known: Mapping[str, AnyTool]) -> Iterator[dict[str, Any]]:
+    for name, offer in offers.offers.items():
+        if name not in known:
+            yield {"name": name, "origin": offer.origin, "summary": "", "loaded": False}
+
+
+def _effects(found: Mapping[str, Any]) -> str:
+    told = ", ".join(found.get("effects", ("?",)))
+    return f"{told} (assumed)" if found.get("assumed") and told else told or "none"
+
+
+# ------------------------------------------------------------------------------- one tool in lines
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "tool", found["name"]
+    yield "", found["summary"]
+    yield "from", found["origin"]
+    yield from _arguments(found)
+    yield "returns", in_words(found["returns"]) if found["returns"] else "whatever it gives"
+    yield "repeat", _REPEATS[found["repeat"]] + (", but it is asked first (probe)" if found["probe"] else "")
+    yield "effects", _effects(found)
+    yield "undo", _undo(found)
+    for word in ("reads", "writes", "hosts", "resources"):
+        if found[word]:
+            yield word, ", ".join(found[word])
+    if found["judges"]:
+        yield "judged", "by itself, file by file and host by host, when it knows what it is about to touch"
+    yield from _amounts(found)
+    yield "definition", found["definition"]
+
+
+_REPEATS = {
+    "safe": "safe: after a crash it is called again",
+    "keyed": "keyed: after a crash it is called again with the same key",
+    "never": "never: after a crash a person is asked",
+    "by arguments": "by arguments: what follows after a crash depends on them",
+}
+
+
+def _arguments(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if not found["arguments"]:
+        yield "arguments", "none"
+    for n, each in enumerate(found["arguments"]):
+        must = "required" if each["required"] else f"default {json.dumps(each['default'], ensure_ascii=False)}"
+        meaning = f": {each['meaning']}" if each["meaning"] else ""
+        yield "" if n else "arguments", f"{each['name']} ({each['type']}, {must}){meaning}"
+
+
+def _undo(found: Mapping[str, Any]) -> str:
+    if found["undo"]:
+        return "it can be taken back"
+    return "not needed: nothing that it does is irreversible" if found["reversible"] else "it cannot be taken back"
+
+
+def _amounts(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    estimate = [f"{amount:g} {word}" for word, amount in found["estimate"].items()]
+    limits = [f"{found[word]:g} {what}" for word, what in (("limit", "at once"), ("timeout", "seconds")) if found[word]]
+    if estimate:
+        yield "estimate", ", ".join(estimate)
+    if limits:
+        yield "limits", ", ".join(limits)
+    if found["isolate"]:
+        yield "runs", "in a process of its own"

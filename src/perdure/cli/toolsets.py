@@ -1,0 +1,33 @@
+"""The MCP servers of whoever uses the command line."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import click
+
+from perdure.config.places import home_in, pins_file, servers_file
+from perdure.tools.mcp import Pins, Toolset, read_servers
+from perdure.tools.mcp.references import Values
+
+
+def toolset_here() -> Toolset | None:
+    """The user's servers and what is known of their tools; None if there is no file of servers."""
+    home = home_in(os.environ)
+    file, pins = servers_file(os.environ, home), pins_file(os.environ, home)
+    if not file.exists():
+        return None
+    return Toolset(read_servers(file, (pins.parent,)), Pins(pins), Values(environment=os.environ))
+
+
+@contextmanager
+def hint_at_unseen(toolset: Toolset | None) -> Generator[None]:
+    """Where a plan is refused: perhaps it names a tool of a server that nobody has looked at yet."""
+    try:
+        yield
+    except click.exceptions.Exit:
+        if toolset and (unseen := toolset.unseen()):
+            named = ", ".join(unseen)
+            hint = f"look at them with: perdure mcp approve {unseen[0]}"
+            click.echo(f"note: the tools of these MCP servers are not known yet: {named}; {hint}", err=True)
+        raise

@@ -1,0 +1,40 @@
+"""Approval: an attempt that stopped before its effect, because a person has to agree to exactly what it is about to do.
+
+The attempt named what it would do by a digest. If somebody says yes, the next attempt carries that digest; if what it
+would do has changed meanwhile, it stops again.
+"""
+
+from typing import Any
+
+from perdure.core import events as e
+from perdure.core.calls import Approval, Failure
+from perdure.core.cells import Cell
+from perdure.core.deciding import Deciding
+from perdure.core.ending import Ending, end
+from perdure.core.trying import again
+
+
+def settle_approval(turn: Deciding, cell: Cell, approval: Approval) -> None:
+    """Ask once; go on if somebody agrees, fail if somebody does not."""
+    answer = turn.state.answers.get(cell.question)
+    if not cell.question:
+        _ask(turn, cell, approval)
+    elif answer is None:
+        return
+    elif is_yes(answer.load(turn.read)):
+        again(turn, cell)
+    else:
+        end(turn, cell, Ending("failure", failure=Failure("denied", "a person was asked, and said no")))
+
+
+def _ask(turn: Deciding, cell: Cell, approval: Approval) -> None:
+    outcome = cell.work.outcome
+    question = f"q_{cell.key}_{cell.visit}_approval{cell.work.attempt}"
+    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": approval.text}
+    shown = outcome.output if outcome else None
+    turn.record(e.QuestionAsked(answer="approval", about="policy", approves=approval.digest, shown=shown, **about))
+
+
+def is_yes(value: Any) -> bool:
+    """Whether an answer to an approval agrees."""
+    return value in (True, "approved")

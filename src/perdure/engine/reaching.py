@@ -1,0 +1,60 @@
+"""What an engine lets its tools reach: a workspace, and a place of their own beside the journal."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import ClassVar, Final
+
+from perdure.core.layers import layer_of
+from perdure.core.policy import Layer, Terms
+from perdure.errors import PerdureError
+from perdure.plan.model.parts import Policy
+from perdure.tools import BUILTIN, AnyTool, builtin
+from perdure.tools.hands import Hands, Tier
+
+HANDS: Final = ".hands"
+"""What the name of the journal is followed by: the directory where tools remember what they are about to do."""
+
+
+class NoWorkspace(PerdureError):
+    """The workspace is not a directory."""
+
+    code: ClassVar[str] = "PRD3201"
+    exit_code: int = 2
+
+
+DEFAULT: Final = (Layer("the default policy", network=Terms(allow=())),)
+"""What holds where nobody has said anything: no host is reached that nobody named."""
+
+
+def layers_of(policy: Policy | tuple[Layer, ...] | None) -> tuple[Layer, ...]:
+    """The outermost rules of an engine."""
+    if policy is None:
+        return DEFAULT
+    return (layer_of(policy, "the policy"),) if isinstance(policy, Policy) else policy
+
+
+def tools_of(workspace: Path | str | None) -> tuple[AnyTool, ...]:
+    """The tools that are always there, and those that need something to work on."""
+    return BUILTIN if workspace is None else (*BUILTIN, *builtin.HANDS)
+
+
+def hands_for(workspace: Path | str | None, journal: Path | str, tier: Tier, closing: AsyncExitStack) -> Hands | None:
+    """The hands of an engine; None if it has no workspace."""
+    if workspace is None:
+        return None
+    root = Path(workspace).resolve()
+    if not root.is_dir():
+        raise NoWorkspace(f"{root} is not a directory", "name a directory to work in")
+    return Hands(root, _state_for(journal, closing), tier)
+
+
+def _state_for(journal: Path | str, closing: AsyncExitStack) -> Path:
+    """Beside the journal, because both are needed to go on; of a journal in memory nothing outlives the engine."""
+    if str(journal) == ":memory:":
+        import tempfile  # noqa: PLC0415  few journals are in memory
+
+        return Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="perdure-"))).resolve()
+    state = Path(f"{Path(journal).resolve()}{HANDS}")
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    state.chmod(0o700)
+    return state

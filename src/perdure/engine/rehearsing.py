@@ -1,0 +1,243 @@
+"""A rehearsal: a plan is walked from its start to its end, and nothing is done to the world.
+
+What changes files, and nothing else, is done for real on a copy of the workspace. Everything else is assumed: what an
+earlier run gave at the same step, or the plainest value that the tool's or the step's schema allows. People say yes,
+signals come, clocks jump. Whatever had to be assumed is told.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from perdure.core import events as e
+from perdure.core.accepting import Look, Message
+from perdure.core.allowing import layers_around
+from perdure.core.calls import Call, Outcome
+from perdure.core.cells import Cell
+from perdure.core.deciding import Moment
+from perdure.core.policy import Judgement, Layer
+from perdure.core.seeing import call_of, output_of
+from perdure.core.state import Rules, State
+from perdure.core.turn import Command, StartAttempt, pending, status_of, turn
+from perdure.core.values import keep
+from perdure.engine.copying import copy_of, difference
+from perdure.plan.model.steps import AskStep, Working
+from perdure.plan.sampling import sample
+from perdure.ports import Attempt
+from perdure.runtime.keys import key_of
+from perdure.tools import AnyTool, ToolPerformer
+from perdure.tools.hands import Hands
+
+RUN: Final = "r_rehearsal"
+MOST_TURNS: Final = 100_000
+"""So much is walked; a plan that goes on for longer is told so far."""
+COSTS: Final = ("seconds", "usd", "tokens", "calls")
+
+
+@dataclass(slots=True)
+class Rehearsal:
+    """What a plan would do, as far as that can be foreseen."""
+
+    status: str = ""
+    """How it would end: `succeeded`, `failed`, …; or how far the walk came."""
+    failure: str = ""
+    output: Any = None
+    steps: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Steps in the order of their ends, with their exits."""
+    deeds: list[Judgement] = field(default_factory=list[Judgement])
+    """What would be read, written, run, connected to and used, and what the rules say about it."""
+    questions: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """What people would be asked, by step."""
+    unforeseen: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """What had to be assumed, by step."""
+    costs: dict[str, float] = field(default_factory=dict[str, float])
+    """What the steps on the way are declared to take, all together."""
+    diff: str = ""
+    """What would change in the workspace."""
+
+
+class Walk:
+    """Carries one rehearsal out."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        tools: Mapping[str, AnyTool],
+        performer: ToolPerformer,
+        layers: tuple[Layer, ...],
+        recorded: Mapping[str, Any],
+    ) -> None:
+        self._tools, self._performer, self._layers, self._recorded = tools, performer, layers, recorded
+        self.state = State(RUN, rules)
+        self.now = 0
+        self.found = Rehearsal()
+
+    async def through(self, started: e.RunStarted, kept: Mapping[str, bytes], now: int) -> Rehearsal:
+        """From the start to the end, or as far as it goes. Nothing is ever stored: the state holds all values."""
+        self.now = now
+        self.state.kept.update(kept)
+        self._send(started)
+        for _ in range(MOST_TURNS):
+            if self.state.ended is not None or not await self._go_on():
+                break
+        return self._told()
+
+    def _told(self) -> Rehearsal:
+        found, state = self.found, self.state
+        found.status = status_of(state)
+        found.output = output_of(state, state.cells[""]) if found.status == "succeeded" else None
+        ended = state.ended
+        if ended is not None and ended.failure is not None:
+            found.failure = f"{ended.cause + ': ' if ended.cause else ''}{ended.failure.message}"
+        return found
+
+    async def _go_on(self) -> bool:
+        """Do what comes next; whether there was something."""
+        state = self.state
+        commands = pending(state)
+        if commands:
+            await self._perform(commands[0])
+        elif state.questions:
+            self._answer(next(iter(state.questions.values())))
+        elif name := next((name for name, cells in state.waiting.items() if cells), None):
+            self._signal(name)
+        elif state.wake_at is not None:
+            self.now = max(self.now, state.wake_at)
+            self._send(Look())
+        else:
+            return False
+        return True
+
+    def _send(self, message: Message) -> None:
+        events = turn(self.state, message, Moment(self.now))
+        for event in events:
+            if e.ends_step(event) and event.step:
+                self.found.steps.append((event.step, event.exit))
+
+    # ------------------------------------------------------------ people and the outside
+
+    def _answer(self, question: e.QuestionAsked) -> None:
+        self.found.questions.append((question.step, question.text))
+        value = keep(_assumed_answer(question, self.state.cells[question.step]), self.state.kept)
+        self._send(e.QuestionAnswered(question=question.question, value=value, by="rehearsal"))
+
+    def _signal(self, name: str) -> None:
+        step = next(iter(self.state.waiting[name]))
+        self.found.unforeseen.append((step, f"waits for the signal {name}; it is assumed to come with nothing"))
+        self._send(e.SignalReceived(name=name))
+
+    # ------------------------------------------------------------ attempts
+
+    async def _perform(self, command: Command) -> None:
+        about: dict[str, Any] = {
+            "step": command.step, "visit": command.visit, "attempt": command.attempt, "deed": command.deed
+        }  # fmt: skip
+        outcome = await self._outcome(command)
+        told: dict[str, Any] = {"exit": outcome.exit, "failure": outcome.failure}
+        if command.deed == "do":
+            told["approval"] = outcome.approval
+        self._send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **told))
+
+    async def _outcome(self, command: Command) -> Outcome:
+        if command.deed != "do" or not isinstance(command, StartAttempt):
+            return Outcome()
+        cell = self.state.cells[command.step]
+        attempt = self._attempt(command, cell)
+        self._count(cell, attempt.call)
+        tool = self._tools.get(attempt.call.name) if attempt.call.kind == "tool" else None
+        if tool is not None and tool.may_rehearse(attempt.call.arguments):
+            outcome = await self._performer.perform(attempt)
+            self.found.deeds.extend(outcome.judged)
+            return outcome
+        return await self._assumed(cell, attempt, tool)
+
+    def _attempt(self, command: StartAttempt, cell: Cell) -> Attempt:
+        call = cell.work.call or call_of(self.state, cell)
+        key = key_of(RUN, command.step, command.visit, cell.work.digest)
+        return Attempt(
+            RUN, command.step, command.visit, command.attempt, key, call,
+            layers=layers_around(cell, self._layers), approved=frozenset(cell.work.approved),
+        )  # fmt: skip
+
+    def _count(self, cell: Cell, call: Call) -> None:
+        """What it is declared to take: in the plan, or by the tool."""
+        declared = cell.traits.working.estimate if cell.traits.working else None
+        tool = self._tools.get(call.name)
+        of_tool = dict(tool.declared.estimate or {}) if tool is not None and call.kind == "tool" else {}
+        for cost in COSTS:
+            value = getattr(declared, cost, None) if declared is not None else None
+            value = of_tool.get(cost) if value is None else value
+            if value is not None:
+                self.found.costs[cost] = self.found.costs.get(cost, 0) + value
+
+    async def _assumed(self, cell: Cell, attempt: Attempt, tool: AnyTool | None) -> Outcome:
+        """Nothing is done: the deeds are judged, and the result is one that might be."""
+        if tool is not None:
+            refusal = await self._performer.judged(attempt)
+            self.found.deeds.extend(refusal.judged)
+            if refusal.failure is not None or refusal.approval is not None:
+                return refusal
+        value, why = self._foreseen(cell, attempt.call, tool)
+        if why:
+            self.found.unforeseen.append((cell.key, why))
+        return Outcome(value)
+
+    def _foreseen(self, cell: Cell, call: Call, tool: AnyTool | None) -> tuple[Any, str]:
+        if cell.key in self._recorded:
+            return self._recorded[cell.key], ""
+        returns: Any = getattr(cell.traits.call, "returns", None)
+        returns = tool.facts().returns if returns is None and tool is not None else returns
+        choices = getattr(cell.step, "choices", ())
+        value = choices[0] if choices else sample(returns)
+        if returns == {"type": "null"}:
+            return None, ""
+        what = "an agent" if call.kind == "agent" else "a model" if call.kind == "model" else call.name
+        return value, f"what {what} gives is not known; assumed: {_short(value)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"  # noqa: PLR2004  a line
+
+
+def _assumed_answer(question: e.QuestionAsked, cell: Cell) -> Any:
+    """What a friendly person would say."""
+    step = cell.step
+    if isinstance(step, AskStep) and step.default is not None and question.about == "plan":
+        return step.default
+    match question.answer:
+        case "approval":
+            return "approved"
+        case "choice":
+            return question.choices[0]
+        case "text":
+            return ""
+        case _:
+            return sample(question.form or {})
+
+
+def outputs_of(state: State) -> Iterator[tuple[str, Any]]:
+    """What each finished step of an earlier run gave, by its key."""
+    for key, cell in state.cells.items():
+        if key and cell.result is not None and isinstance(cell.step, Working) and cell.result.output is not None:
+            yield key, cell.result.output.load(state.read)
+
+
+async def on_a_copy(hands: Hands | None, walk: Callable[[Hands | None], Awaitable[Rehearsal]]) -> Rehearsal:
+    """Walk with hands that reach a copy of the workspace, and throw the copy away."""
+    if hands is None:
+        return await walk(None)
+    with tempfile.TemporaryDirectory(prefix="perdure-") as place:
+        copied = await asyncio.to_thread(_copied, hands, Path(place))
+        found = await walk(copied)
+        found.diff = await asyncio.to_thread(difference, hands.workspace, copied.workspace)
+    return found
+
+
+def _copied(hands: Hands, place: Path) -> Hands:
+    state = place.resolve() / "state"
+    state.mkdir(mode=0o700)
+    return replace(hands, workspace=copy_of(hands.workspace, place.resolve()), state=state)

@@ -1,0 +1,78 @@
+"""Directories: made before anything is put into them, removed after all has left. They hold no bytes to lose."""
+
+import errno
+import os
+from contextlib import suppress
+from typing import Final
+
+from perdure.tools.changes.conflict import Conflict
+from perdure.tools.changes.kernel import NOREPLACE, UNSUPPORTED, rename_at
+from perdure.tools.changes.sets import Change
+from perdure.tools.changes.tree import OURS, Spot, Tree
+
+_IN_USE: Final = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.EBUSY})
+
+
+def bring(tree: Tree, tag: str, change: Change) -> bool:
+    """Make a directory, remove it, or give it a mode. Whether it came to that: one with something in it stays."""
+    try:
+        with tree.spot(change.path) as spot:
+            now = spot.image()
+            if now == change.after:
+                return True
+            if now != change.before:
+                raise Conflict(change, "was changed by somebody else meanwhile", now)
+            return _brought(tree, spot, tag, change)
+    except FileNotFoundError:
+        if change.after is not None:
+            raise Conflict(change, "has no directory to be in") from None
+        return True
+
+
+def _brought(tree: Tree, spot: Spot, tag: str, change: Change) -> bool:
+    if change.after is None:
+        done = _removed(spot)
+    elif change.before is None:
+        done = _made(tree, spot, tag, change.after.mode)
+    else:
+        done = _moded(spot, change.after.mode)
+    os.fsync(spot.directory)
+    return done
+
+
+def _removed(spot: Spot) -> bool:
+    try:
+        os.rmdir(spot.name, dir_fd=spot.directory)
+    except OSError as error:
+        if error.errno in _IN_USE:
+            return False
+        raise
+    return True
+
+
+def _made(tree: Tree, spot: Spot, tag: str, mode: int) -> bool:
+    """Under another name first, so that it is never seen with a mode that is not its own."""
+    draft = f"{OURS}{tag}-new"
+    with suppress(FileNotFoundError):
+        os.rmdir(draft, dir_fd=spot.directory)
+    os.mkdir(draft, 0o700, dir_fd=spot.directory)
+    if tree.owner != os.geteuid():
+        os.chown(draft, tree.owner, -1, dir_fd=spot.directory, follow_symlinks=False)
+    _moded(spot.beside(draft), mode)
+    try:
+        rename_at(spot.directory, draft, spot.name, NOREPLACE)
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            raise
+        os.rename(draft, spot.name, src_dir_fd=spot.directory, dst_dir_fd=spot.directory)
+    return True
+
+
+def _moded(spot: Spot, mode: int) -> bool:
+    file = os.open(spot.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=spot.directory)
+    try:
+        os.fchmod(file, mode)
+        os.fsync(file)
+    finally:
+        os.close(file)
+    return True

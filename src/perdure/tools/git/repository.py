@@ -1,0 +1,147 @@
+"""A repository that was looked at and may be worked with: the door through which everything else asks git."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from perdure.core.policy import Deed
+from perdure.tools.context import Context
+from perdure.tools.failure import ToolFailure
+from perdure.tools.git.config import Setting, settings_of, suspects_of
+from perdure.tools.git.keeping import keep, recall
+from perdure.tools.git.layout import Layout, layout_of
+from perdure.tools.git.names import revision
+from perdure.tools.git.refusing import ABSENT, CONFIG, NAME, refusal
+from perdure.tools.git.running import MOST, SECONDS, Job, Said, run
+from perdure.tools.hands import Hands, Tier
+from perdure.tools.sandbox.errors import SandboxUnavailable
+from perdure.tools.sandbox.probes import available
+
+WORKTREES: Final = "worktrees"
+"""Where the engine keeps working trees of its own, under its state."""
+
+
+@dataclass(frozen=True)
+class Repository:
+    """Asks git about one repository, as seen from one of its working trees."""
+
+    layout: Layout
+    state: Path
+    """Where the engine remembers what it does to repositories."""
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_own: bool = False
+    """Whether the working tree is the engine's own."""
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What git is told beside, each time."""
+
+    changes: tuple[Path, ...] = ()
+    """What git may write to. A look at a repository writes nothing."""
+    sees: tuple[Path, ...] = ()
+    """What git may read beside the repository."""
+    tier: Tier = "none"
+
+    def drafting(self, place: Path, variables: Mapping[str, str]) -> "Repository":
+        """The same repository, with new objects written to another place."""
+        return replace(self, variables=variables, changes=(place,))
+
+    def changing(self, *beside: Path) -> "Repository":
+        """The same repository, and now it may be written."""
+        return replace(self, changes=(self.layout.common, self.layout.own, *beside))
+
+    def seeing(self, *beside: Path) -> "Repository":
+        """The same repository, and something beside it."""
+        return replace(self, sees=beside)
+
+    @property
+    def root(self) -> Path:
+        """The working tree."""
+        return self.layout.root
+
+    @property
+    def no_id(self) -> str:
+        """What stands for an object that is not there."""
+        return "0" * (64 if self.settings.get("extensions.objectformat") == "sha256" else 40)
+
+    async def ask(
+        self,
+        *arguments: str,
+        given: bytes | Path = b"",
+        variables: Mapping[str, str] | None = None,
+        codes: Sequence[int] = (0,),
+        most: int = MOST,
+        cut: bool = False,
+    ) -> Said:
+        """Have git do something. A failure, unless it ends with one of these codes."""
+        places = {"GIT_DIR": str(self.layout.own), "GIT_WORK_TREE": str(self.root)}
+        sees = (*dict.fromkeys(self.layout), *self.sees)
+        told = {**places, **self.variables, **(variables or {})}
+        said = await run(Job(arguments, self.root, told, given, SECONDS, most, cut, sees, self.changes, self.tier))
+        if said.code not in codes:
+            raise ToolFailure("unknown", f"git {arguments[0]} ended with {said.code}: {said.err or 'no word'}")
+        return said
+
+    async def line(self, *arguments: str, variables: Mapping[str, str] | None = None, given: bytes = b"") -> str:
+        """The one line that git answers with."""
+        said = await self.ask(*arguments, variables=variables, given=given)
+        return said.out.decode("utf-8", "backslashreplace").strip()
+
+    async def commit_at(self, name: str) -> str:
+        """The id of the commit that somebody names."""
+        if found := await self.find(f"{revision(name)}^{{commit}}"):
+            return found
+        known = [ref.partition("/")[2].partition("/")[2] for ref in await self.refs("refs/heads", "refs/tags")]
+        hint = f"; there are: {', '.join(known[:10])}" if known else ""
+        raise refusal(ABSENT, "invalid", f'there is no commit "{name}"{hint}', name=name)
+
+    async def find(self, name: str) -> str:
+        """The id of an object; empty if there is none of this name."""
+        said = await self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", name, codes=(0, 1, 128))
+        return said.out.decode().strip() if said.code == 0 else ""
+
+    async def refs(self, *patterns: str) -> dict[str, str]:
+        """Ids by whole names."""
+        words = ("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)", *patterns)
+        rows = [row.split("\0") for row in (await self.ask(*words)).out.decode("utf-8", "replace").splitlines()]
+        return {name: f"-> {symref}" if symref else found for name, found, symref in rows}
+
+
+async def opened(context: Context, worktree: str = "") -> Repository:
+    """The repository of the workspace, or of a worktree of the engine's own, after a look at its settings."""
+    hands = context.hands
+    root = hands.workspace if not worktree else hands.state / WORKTREES / _plain(worktree)
+    layout = layout_of(root)
+    await _refuse_without(hands)
+    settings = await settings_of(layout, hands.tier)
+    state = hands.state / "git"
+    _have_agreed(context, suspects_of(layout, settings), state / "agreed")
+    found = {each.key: each.value for each in settings}
+    return Repository(layout, state, found, is_own=bool(worktree), tier=hands.tier)
+
+
+async def _refuse_without(hands: Hands) -> None:
+    try:
+        await available(hands)
+    except SandboxUnavailable as error:
+        raise ToolFailure("unavailable", f"{error.code}: {error.message} ({error.help})") from None
+
+
+def _plain(worktree: str) -> str:
+    if worktree.replace("-", "").isalnum() and worktree.isascii():
+        return worktree
+    raise refusal(NAME, "invalid", f"{worktree[:80]!a} is no worktree: write what git.worktree gave as its name")
+
+
+def _have_agreed(context: Context, suspects: list[Setting], agreed: Path) -> None:
+    """A person agrees once to settings, as they stand; whoever changes them has to be agreed with anew."""
+    if not suspects:
+        return
+    shown = "\n".join(f"{each.file}: {each.key} = {each.value}" for each in suspects)
+    note = agreed / hashlib.sha256(shown.encode()).hexdigest()
+    if recall(note) is not None:
+        return
+    keys = ", ".join(sorted({each.key for each in suspects}))
+    why = f"{CONFIG}: settings of the repository can run programs or reach elsewhere: {keys} in {suspects[0].file}"
+    context.guard.ask(Deed("use", "git:config"), why, shown)
+    keep(note, shown.encode())

@@ -1,0 +1,154 @@
+"""What a working tree looks like now, as a tree of git. The user's index is copied, never written.
+
+The files are read by us and hashed as they are: no filter, no conversion, so a commit holds the bytes that are there.
+"""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from perdure.core.policy import Deed
+from perdure.tools.context import Context
+from perdure.tools.failure import ToolFailure
+from perdure.tools.git.desk import Desk
+from perdure.tools.git.names import readable
+from perdure.tools.git.reading import read_into
+from perdure.tools.git.refusing import CONFIG, refusal
+from perdure.tools.git.repository import Repository
+
+MOST: Final = 20_000
+"""Files of one commit."""
+CONVERTED: Final = ("filter", "working-tree-encoding")
+"""Attributes by which git keeps something else than the bytes of a file."""
+WORDS: Final = {"A": "added", "D": "deleted", "M": "modified", "T": "modified"}
+
+
+class Change(NamedTuple):
+    """A file that differs between two trees."""
+
+    path: bytes
+    how: str
+    """`added`, `deleted` or `modified`."""
+    mode: str
+    id: str
+
+    @property
+    def told(self) -> dict[str, str]:
+        """For people and plans."""
+        return {"path": readable(self.path), "change": self.how}
+
+
+class Snapshot(NamedTuple):
+    """A tree, and what is different in it."""
+
+    tree: str
+    changes: list[Change]
+
+
+async def snapshot_of(draft: Repository, desk: Desk, parent: str, paths: Sequence[str], context: Context) -> Snapshot:
+    """The tree of a commit with what is in the working tree, or with some of its paths on top of its parent."""
+    old = parent or await draft.line("mktree")
+    names = await _touched(draft, desk, paths)
+    _check_reading(context, names)
+    await _refuse_converted(draft, names)
+    await _put(draft, desk, names)
+    now = await draft.line("write-tree")
+    changes = await changes_between(draft, old, now, paths)
+    _check_reading(context, [each.path for each in changes])
+    if paths:
+        now = await _on_top(draft, old, changes)
+    return Snapshot(now, changes)
+
+
+async def _touched(draft: Repository, desk: Desk, paths: Sequence[str]) -> list[bytes]:
+    """Names of files that are not as the index has them, and of files it does not have."""
+    if (index := draft.layout.own / "index").exists():
+        await asyncio.to_thread(shutil.copyfile, index, desk.index)
+    words = ("diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all", "--", *paths)
+    said = (await draft.ask(*words)).out.split(b"\0")[:-1]
+    states = list(zip(said[1::2], said[::2], strict=True))  # one that is unmerged may be named twice
+    if unmerged := [name for name, state in states if state == b"U"]:
+        raise ToolFailure("unmet", f"{readable(unmerged[0])} is in the middle of a merge; settle that first")
+    others = ("ls-files", "-z", "--others", "--exclude-standard", "--", *paths)
+    found = (await draft.ask(*others)).out.split(b"\0")[:-1]
+    names = sorted({*(name for name, _ in states), *(each for each in found if not each.endswith(b"/"))})
+    if len(names) > MOST:
+        raise ToolFailure("invalid", f"{len(names):,} files are not in the index; name at most {MOST:,} by `paths`")
+    return names
+
+
+def _check_reading(context: Context, names: Sequence[bytes]) -> None:
+    context.guard.check(Deed("read", readable(each)) for each in names)
+
+
+async def _refuse_converted(draft: Repository, names: Sequence[bytes]) -> None:
+    """What a filter keeps elsewhere cannot be committed as it is: others would get something else."""
+    if not names:
+        return
+    words = ("check-attr", "-z", "--stdin", *CONVERTED)
+    said = (await draft.ask(*words, given=b"\0".join([*names, b""]))).out.split(b"\0")[:-1]
+    for name, attribute, value in zip(said[::3], said[1::3], said[2::3], strict=True):
+        if value not in (b"unspecified", b"unset", b""):
+            told = f"{readable(name)} goes through {readable(attribute)}={readable(value)}, which is not run here"
+            raise refusal(CONFIG, "unmet", f"{told}; commit it yourself, or leave it out of `paths`")
+
+
+async def _put(draft: Repository, desk: Desk, names: Sequence[bytes]) -> None:
+    """Bring the copy of the index up to the working tree."""
+    copies = [desk.files / str(n) for n in range(len(names))]
+    read = await asyncio.to_thread(
+        lambda: [read_into(draft.root, name, copy) for name, copy in zip(names, copies, strict=True)]
+    )
+    there = [each for each in read if each]
+    ids = iter(await _hashed(draft, [os.fsencode(each.copy) for each in there]))
+    fixed = await _modes(draft) if draft.settings.get("core.filemode") == "false" else {}
+    found = list(zip(names, read, strict=True))
+    gone = [_line("0", draft.no_id, name) for name, each in found if not each]
+    there = [_line(fixed.get(name, each.mode), next(ids), name) for name, each in found if each]
+    await _index(draft, [*gone, *there])
+
+
+async def _modes(draft: Repository) -> dict[bytes, str]:
+    """Where the file system cannot say what is executable, the index does."""
+    rows = (await draft.ask("ls-files", "-z", "--stage")).out.split(b"\0")[:-1]
+    return {row.partition(b"\t")[2]: row[:6].decode() for row in rows}
+
+
+async def _hashed(draft: Repository, files: Sequence[bytes]) -> list[str]:
+    if not files:
+        return []
+    words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
+    said = await draft.ask(*words, given=b"\n".join([*files, b""]))
+    return said.out.decode().split()
+
+
+def _line(mode: str, found: str, name: bytes) -> bytes:
+    return f"{mode} {found}\t".encode() + name + b"\0"
+
+
+async def _index(draft: Repository, lines: Sequence[bytes]) -> None:
+    if lines:
+        await draft.ask("update-index", "-z", "--index-info", given=b"".join(lines))
+
+
+async def _on_top(draft: Repository, parent: str, changes: Sequence[Change]) -> str:
+    """The parent's tree with these changes alone: what else the user has staged is theirs."""
+    await draft.ask("read-tree", parent)
+    gone = [_line("0", draft.no_id, each.path) for each in changes if each.how == "deleted"]
+    there = [_line(each.mode, each.id, each.path) for each in changes if each.how != "deleted"]
+    await _index(draft, [*gone, *there])
+    return await draft.line("write-tree")
+
+
+async def changes_between(draft: Repository, old: str, new: str, paths: Sequence[str] = ()) -> list[Change]:
+    """The files that differ between two trees."""
+    words = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", old, new, "--", *paths)
+    said = (await draft.ask(*words)).out.split(b"\0")[:-1]
+    return [_change(row, path) for row, path in zip(said[::2], said[1::2], strict=True)]
+
+
+def _change(row: bytes, path: bytes) -> Change:
+    _, mode, _, found, how = row.decode().lstrip(":").split(" ")
+    return Change(path, WORDS[how[0]], mode, found)

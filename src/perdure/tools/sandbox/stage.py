@@ -1,0 +1,167 @@
+"""A stage: the workspace as a command sees it, where nothing it writes is real yet.
+
+Its bottom is the workspace itself, its top a layer in the engine's own place. What lies in that layer afterwards is
+what the command has changed; dropping it is undoing it. Where no overlay can be made, the bottom is a copy.
+"""
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+import stat
+import subprocess
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, Literal
+
+from perdure.tools.sandbox.command import Bind, Command
+from perdure.tools.sandbox.errors import StageFailed
+from perdure.tools.sandbox.outlet import interpreter
+
+Staging = Literal["overlay", "copy"]
+_HELPER: Final = str(Path(__file__).with_name("overlay.py"))
+LEAST_PAUSE: Final = 0.5
+"""Seconds between two countings of what a stage holds; more where counting takes long."""
+PATIENCE: Final = 20
+
+
+class Stage:
+    """One stage, for one command. Made, used and removed by `staged`."""
+
+    def __init__(self, root: Path, workspace: Path, kind: Staging) -> None:
+        self.kind: Final[Staging] = kind
+        self.workspace: Final = workspace
+        self._root: Final = root
+        self.hidden: Final[set[str]] = set()
+        """Paths that were taken out of the copy before the command began."""
+        self._counted = 0.0
+        self._pause = LEAST_PAUSE
+        for name in ("upper", "work", "merged"):
+            (root / name).mkdir(mode=0o700)
+        shutil.copystat(workspace, self.upper)
+        (root / "lower").symlink_to(workspace)
+        if kind == "copy":
+            _copy(workspace, self.upper)
+        mark = root / "mark"
+        mark.touch()
+        self.since: Final = mark.stat().st_ctime_ns
+        """What has changed in the workspace after this was not seen by the command, or not as it is now."""
+
+    @property
+    def upper(self) -> Path:
+        """What the command has written; of a copy, all of it."""
+        return self._root / "upper"
+
+    def command(self, command: Command) -> Command:
+        """The same command, on this stage."""
+        changed = replace(command, workspace=self.workspace, writable=True)
+        if command.tier != "bwrap":
+            self._take_out(command.hidden)
+            scratch = {"HOME": str(self._root / "work"), "TMPDIR": str(self._root / "work")}
+            binds = [*command.binds, Bind(self._root / "work", writable=True)]
+            return replace(changed, source=self.upper, env={**scratch, **command.env}, binds=binds)
+        if self.kind == "copy":
+            return replace(changed, source=self.upper)
+        prefix = (interpreter(), "-I", "-S", _HELPER, str(self._root))
+        return replace(changed, source=self._root / "merged", prefix=prefix)
+
+    def _take_out(self, hidden: Sequence[Path]) -> None:
+        """Where nothing can be laid over a file, it is not there; that is no change of the command's."""
+        for path in hidden:
+            inside = path.relative_to(self.workspace)
+            copied = self.upper / inside
+            self.hidden.add(str(inside))
+            if copied.is_dir() and not copied.is_symlink():
+                remove(copied)
+            else:
+                copied.unlink(missing_ok=True)
+
+    def grown_over(self, most: int) -> bool:
+        """Whether more bytes lie here than may; asked often, counted seldom."""
+        now = time.monotonic()
+        if now < self._counted + self._pause:
+            return False
+        size = sum(each.stat(follow_symlinks=False).st_blocks * 512 for each in _files(self.upper))
+        self._counted = time.monotonic()
+        self._pause = max(LEAST_PAUSE, 10 * (self._counted - now))
+        return size > most
+
+
+@contextmanager
+def staged(state: Path, workspace: Path, kind: Staging) -> Generator[Stage]:
+    """A stage that is gone afterwards, as are those that dead engines have left."""
+    home = state / "stages"
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    sweep(home)
+    root = home / secrets.token_hex(8)
+    root.mkdir(mode=0o700)
+    lock = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield Stage(root, workspace, kind)
+    except OSError as error:
+        raise StageFailed(
+            f"no stage can be made of {workspace}: {error}", "look at the disk and its permissions"
+        ) from error
+    finally:
+        remove(root)
+        os.close(lock)
+
+
+def sweep(home: Path) -> None:
+    """Remove stages that nobody holds."""
+    for root in home.iterdir():
+        with contextlib.suppress(OSError):
+            lock = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove(root)
+            finally:
+                os.close(lock)
+
+
+def remove(root: Path) -> None:
+    """Remove a tree however deep it is and whatever its modes: directories are drawn up to the top one by one."""
+    waiting, number = [root], 0
+    while waiting:
+        directory = waiting.pop()
+        for entry in _entries(directory):
+            if stat.S_ISDIR(entry.stat(follow_symlinks=False).st_mode):
+                number += 1
+                drawn = root / f".drawn-{number}"
+                Path(entry.path).chmod(0o700)
+                waiting.append(Path(entry.path).rename(drawn))
+            else:
+                Path(entry.path).unlink()
+        if directory != root:
+            directory.rmdir()
+    root.rmdir()
+
+
+def _entries(directory: Path) -> list[os.DirEntry[str]]:
+    with os.scandir(directory) as found:
+        return list(found)
+
+
+def _files(top: Path) -> Iterator[os.DirEntry[str]]:
+    """All that is there, as far as it can be looked at while it is being written."""
+    waiting = [str(top)]
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as found:
+            for entry in found:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                yield entry
+
+
+def _copy(workspace: Path, to: Path) -> None:
+    """With shared blocks where the disk can. Whatever cannot be read is not there."""
+    words = ["/bin/cp", "-a", "--reflink=auto", "--", f"{workspace}/.", str(to)]
+    done = subprocess.run(words, env={}, capture_output=True, check=False)  # noqa: S603  no word comes from a plan
+    if done.returncode != 0:
+        told = done.stderr.decode("utf-8", "replace").strip()[:500]
+        raise StageFailed(f"{workspace} cannot be copied: {told}", "make it readable, or make room")

@@ -1,0 +1,107 @@
+"""Whether what a tool says about itself can be so: told while the tool is written, not when a run needs it."""
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, get_args
+
+from perdure.core.calls import Repeat
+from perdure.core.deeds import Deed, DeedKind, flaw_of
+from perdure.plan.problems import did_you_mean
+from perdure.tools.declaring import WORDS, Declaration
+from perdure.tools.errors import BadDeclaration
+from perdure.tools.signature import Signature
+
+_BRACES: Final = re.compile(r"\{([^{}]*)\}|[{}]")
+_WILD: Final = re.compile(r"[*?]")
+_LISTS: Final[dict[str, DeedKind]] = {"reads": "read", "writes": "write", "hosts": "connect", "resources": "use"}
+_HANDED: Final = ("key", "output", "context")
+"""What a probe or an undo may have besides the arguments."""
+AMOUNTS: Final = ("seconds", "usd", "tokens", "calls", "megabytes")
+Flaw = tuple[str, str]
+"""What is wrong, and what to write instead."""
+
+
+def vet(name: str, signature: Signature, repeat: Repeat | Callable[..., Repeat], declared: Declaration) -> None:
+    """`BadDeclaration` with the first thing that cannot be so."""
+    for flaw, hint in _flaws(signature, repeat, declared):
+        raise BadDeclaration(f'"{name}": {flaw}', hint)
+
+
+def _flaws(signature: Signature, repeat: Repeat | Callable[..., Repeat], declared: Declaration) -> Iterator[Flaw]:
+    arguments = list(signature.names.values())
+    yield from _repeat_flaws(repeat, arguments)
+    yield from _effect_flaws(declared)
+    for word, kind in _LISTS.items():
+        yield from _list_flaws(word, kind, getattr(declared, word), arguments)
+    for word in ("probe", "undo"):
+        yield from _function_flaws(word, getattr(declared, word), [*arguments, *_HANDED, *_one(signature.context)])
+    yield from _estimate_flaws(declared.estimate or {})
+    if declared.judges and signature.context is None:
+        yield "it judges its deeds itself, but has no context to do it with", "add a parameter `context: Context`"
+
+
+def _one(name: str | None) -> list[str]:
+    return [name] if name else []
+
+
+def _repeat_flaws(repeat: Repeat | Callable[..., Repeat], arguments: list[str]) -> Iterator[Flaw]:
+    if callable(repeat):
+        yield from _function_flaws("repeat", repeat, arguments)
+    elif repeat not in get_args(Repeat):
+        yield f"there is no repeat {repeat!r}", did_you_mean(str(repeat), get_args(Repeat))
+
+
+def _effect_flaws(declared: Declaration) -> Iterator[Flaw]:
+    if isinstance(declared.effects, str):
+        yield "effects is a text", f'write ["{declared.effects}"]'
+    for word in declared.effects or ():
+        if word not in WORDS:
+            yield f'there is no effect "{word}"', did_you_mean(str(word), WORDS)
+
+
+def _list_flaws(word: str, kind: DeedKind, patterns: Iterable[str], arguments: list[str]) -> Iterator[Flaw]:
+    if isinstance(patterns, str):
+        yield f"{word} is a text", f'write ["{patterns}"]'
+        return
+    for pattern in patterns:
+        yield from _pattern_flaws(word, kind, pattern, arguments)
+
+
+def _pattern_flaws(word: str, kind: DeedKind, pattern: str, arguments: list[str]) -> Iterator[Flaw]:
+    """A declaration names what is touched. Gaps would be compared with patterns of a policy, which nobody can."""
+    for found in _BRACES.finditer(pattern):
+        if found[1] is None or found[1] not in arguments:
+            hint = did_you_mean(found[1] or "", arguments) or "{argument} stands for what the call is given"
+            yield f'{word}: there is no argument {found[0]} in "{pattern}"', hint
+    if _WILD.search(pattern):
+        hint = "name it; a tool that finds out later what it touches says judges=True, and asks context.guard"
+        yield f'{word}: "{pattern}" stands for many things', hint
+    elif "{" not in pattern and (flaw := flaw_of(Deed(kind, pattern))):
+        yield f"{word}: {flaw}", "write it as a policy would: src/a.py, example.com:443"
+
+
+def _function_flaws(word: str, function: Callable[..., Any] | None, known: list[str]) -> Iterator[Flaw]:
+    if function is None:
+        return
+    if not callable(function):
+        yield f"{word} is no function", "hand the function itself over"
+        return
+    for each in inspect.signature(function).parameters.values():
+        if each.kind is each.POSITIONAL_ONLY or (_is_needed(each) and each.name not in known):
+            hint = did_you_mean(each.name, known) or "it is called with what the tool is called with, by name"
+            yield f'nobody fills the parameter "{each.name}" of its {word} function', hint
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    gathers = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    return parameter.default is parameter.empty and not gathers
+
+
+def _estimate_flaws(estimate: Mapping[str, float]) -> Iterator[Flaw]:
+    for word, amount in estimate.items():
+        if word not in AMOUNTS:
+            yield f'an estimate has no "{word}"', did_you_mean(word, AMOUNTS)
+        elif not 0 <= amount < math.inf:
+            yield f"an estimate of {amount} {word} makes no sense", "write a number, not negative"

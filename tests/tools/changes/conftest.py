@@ -1,0 +1,69 @@
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+from multiprocessing import forkserver
+from pathlib import Path
+
+import changes_world
+import pytest
+from changes_world import Folder, context_of, hands_at
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+def volume():
+    """How often a campaign tries: the first number in CI, the second one in a soak."""
+    return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
+
+
+@pytest.fixture
+def hands(tmp_path):
+    return hands_at(tmp_path)
+
+
+@pytest.fixture
+def workspace(hands):
+    return Folder(hands.workspace)
+
+
+@pytest.fixture
+def context(hands):
+    """A context under a key; with rules, and with what people have agreed to."""
+    return lambda key="key", **rules: context_of(hands, key, **rules)
+
+
+@pytest.fixture(scope="session")
+def processes():
+    """Processes that have imported everything already."""
+    found = multiprocessing.get_context("forkserver")
+    found.set_forkserver_preload(["changes_world"])
+    with pytest.MonkeyPatch.context() as patch:
+        support = Path(changes_world.__file__).parent
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(support), *sys.path]))
+        forkserver.ensure_running()
+    return found
+
+
+@pytest.fixture(scope="session")
+def strace():
+    """strace(1); it is part of the tests, so that a missing package is no reason to leave them out."""
+    found = shutil.which("strace")
+    if found is None and os.environ.get("CI") == "true":
+        pytest.fail("strace is not installed (apt install strace)")
+    return found or pytest.skip("strace is not installed")
+
+
+@pytest.fixture
+def memory(tmp_path):
+    """A place where syncing costs nothing, for those who race and do not pull the plug."""
+    if not os.access("/dev/shm", os.W_OK):  # noqa: S108
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as place:
+        yield Path(place)

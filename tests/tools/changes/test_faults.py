@@ -1,0 +1,47 @@
+"""Disks that are full or broken: the set is whole, or nothing of it is there, or it is said what stands where (R11)."""
+
+import pytest
+from changes_traced import Traced, points
+from changes_world import begin, do
+
+from perdure.tools.failure import ToolFailure
+
+FAILING = ("write", "fsync", "renameat2", "openat", "mkdir", "mkdirat", "fchmod", "unlinkat")
+
+
+def attempt(place):
+    """Apply the patch where a system call fails; what was said goes into a file."""
+    try:
+        do(place)
+        told = "done"
+    except ToolFailure as failure:
+        told = failure.failure.kind
+    except OSError:
+        told = "unknown"
+    (place / "told").write_text(told)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
+def test_a_fault_leaves_all_or_nothing(error, strace, processes, tmp_path, volume):
+    found = [each for each in points(strace, processes, tmp_path, attempt) if each[0] in FAILING]
+    heard = set()
+    for name, n in found[:: volume(12, 1)]:
+        place = tmp_path / f"{name}-{n}"
+        folder = begin(place)
+        start = folder.look()
+        Traced(strace, processes, f"-einject={name}:error={error}:when={n}").run(attempt, place)
+        told = (place / "told").read_text() if (place / "told").exists() else "unknown"
+        heard.add(told)
+        now = folder.look()
+        if told not in ("done", "in_doubt", "unknown"):
+            assert now == start, (name, n, told)
+        do(place)
+        after = folder.look()
+        assert set(after) == {"a.txt", "d", "d/e.txt", "moved", "moved/c.txt", "new", "new/deep", "new/deep/f.txt"}, (
+            name,
+            n,
+            told,
+        )
+        assert after["a.txt"] == ("file", "0o750", b"one\nTWO\nthree\n")
+    assert "unavailable" in heard
