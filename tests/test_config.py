@@ -59,6 +59,7 @@ def test_without_anything_there_are_defaults(loaded, home):
     assert {name: value for name, value in found.settings.flat().items() if name != "db"} == {
         "limits.run": 64,
         "limits.total": 256,
+        "limits.memory": 0,
         "retention.days": 30,
         "retention.keep": 100,
         "network_disk": False,
@@ -76,6 +77,7 @@ def test_a_flag_comes_before_the_environment_the_project_and_the_user(loaded, ho
         "db": project / "flag.db",
         "limits.run": 2,
         "limits.total": 3,
+        "limits.memory": 0,
         "retention.days": None,
         "retention.keep": 1,
         "network_disk": None,
@@ -84,6 +86,7 @@ def test_a_flag_comes_before_the_environment_the_project_and_the_user(loaded, ho
         "db": "flag",
         "limits.run": str(theirs),
         "limits.total": "environment PERDURE_LIMITS__TOTAL",
+        "limits.memory": "default",
         "retention.days": "default",
         "retention.keep": str(own),
         "network_disk": "default",

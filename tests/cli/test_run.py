@@ -61,6 +61,29 @@ def test_a_failure_names_the_step_and_the_reason(place):
     assert (found["cause"], found["failure"]["kind"]) == ("bad", "logic")
 
 
+FRUGAL = """
+perdure: 1
+budget: {{steps: 1, then: {}}}
+steps:
+  - {{id: a, tool: flow.echo, with: {{value: 1}}}}
+  - {{id: b, tool: flow.echo, with: {{value: 2}}}}
+"""
+
+
+def test_e7_a_run_out_of_budget_fails_finishes_or_asks(place):
+    failed = place.run(FRUGAL.format("fail"), code=8)
+    assert "budget: the budget of the run is used up: 1 of 1 steps spent" in failed.stderr
+    finished = place.run(FRUGAL.format("finish"))
+    assert (finished.stdout, "when its budget was used up" in finished.stderr) == ("1\n", True)
+    assert place.shown()["usage"]["budgets"][""]["steps"] == {"spent": 1, "reserved": 0, "limit": 1, "overrun": 0}
+    asked = place.run(FRUGAL.format("ask"), code=4)
+    assert "perdure answer" in asked.stderr
+    assert "NUMBER" in asked.stderr
+    place.do("answer", "@last", "4")
+    assert "spent   the run: 1 of 5 steps" in place.do("show", "@last").stdout
+    assert place.do("resume", "@last").stdout == "2\n"
+
+
 def test_an_exhausted_budget_has_a_code_of_its_own(place):
     place.run(FAIL.replace("kind: logic", "kind: budget"), code=8)
 

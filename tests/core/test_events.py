@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perdure.core import events as e
-from perdure.core.calls import Approval, Failure
+from perdure.core.calls import Approval, Failure, Usage
 from perdure.core.policy import Deed, Judgement
 from perdure.core.values import Value
 
@@ -18,8 +18,8 @@ JSON = st.recursive(
 )
 FAILURE = st.builds(Failure, TEXT, TEXT, st.none() | st.floats(0, 1e6), JSON)
 VALUE = st.builds(lambda data: Value(data=data), JSON) | st.just(Value(sha256="ab" * 32))
-
-
+AMOUNT = st.none() | st.floats(0, 1e6)
+USAGE = st.none() | st.builds(Usage, AMOUNT, st.integers(0, 2**53), AMOUNT, st.integers(0, 2**53))
 DEED = st.builds(Deed, kind=st.sampled_from(["read", "write"]), what=TEXT, words=st.lists(TEXT, max_size=2).map(tuple))
 JUDGEMENT = st.builds(Judgement, deed=DEED, verdict=st.sampled_from(["allow", "ask"]), by=TEXT, why=TEXT)
 
@@ -44,6 +44,8 @@ def _field(kind, name, type_):
         return VALUE if "None" not in text else st.none() | VALUE
     if "Failure" in text:
         return FAILURE if kind is e.EffectKept else st.none() | FAILURE
+    if "Usage" in text:
+        return USAGE
     known = {
         "str": TEXT, "int": st.integers(0, 2**53), "bool": st.booleans(), "float": st.floats(0, 1), "Any": JSON,
         "int | None": st.none() | st.integers(0, 2**53), "tuple[str, ...]": st.lists(TEXT, max_size=2).map(tuple),

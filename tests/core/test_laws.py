@@ -1,13 +1,17 @@
 """E4 E9 E10 E17: random plans, outcomes, orders, crashes and messages at wrong times. The laws of the core hold."""
 
+import json
 import os
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 
+import msgspec
 import pytest
 from laws import cells_in, check_journal, check_rest, check_state, snapshot
 from random_plans import COMMON, a_plan
+from spenders import REPORTS, Auditor, budgeted
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
@@ -56,6 +60,9 @@ SECOND = Era(
 )  # fmt: skip
 
 
+THIRD = replace(SECOND, words=(*SECOND.words, "finish", "fail", 500))
+
+
 def drawn(*parts):
     return int.from_bytes(sha256("|".join(map(str, parts)).encode()).digest()[:4])
 
@@ -74,13 +81,30 @@ def grower(view):
     return Move(add=add, stop=["s2"] if draw == 3 else [], tags={f"s{view.born + 1}": draw}, memo=[view.born])
 
 
+def reporting(answer, place):
+    """The same answer, with a word on what it took."""
+    usage = REPORTS[place // 64 % len(REPORTS)]
+    if isinstance(answer, Takes):
+        return Takes(answer.seconds, reporting(answer.answer, place))
+    if isinstance(answer, Failure):
+        return Outcome(exit="failure", failure=answer, usage=usage)
+    if isinstance(answer, Outcome):
+        return msgspec.structs.replace(answer, usage=usage)
+    return answer if answer in (LOST, HANGS) else Outcome(answer, usage=usage)
+
+
 class Watched(World):
     """A world in which the laws are looked at after every turn."""
 
     def __init__(self, plan, seed, era=SECOND, **dials):
         def script(command):
+            place = drawn(seed, command.step, command.visit, command.attempt, command.deed)
             answers = LOOKS if command.deed == "probe" else era.answers
-            return answers[drawn(seed, command.step, command.visit, command.attempt, command.deed) % len(answers)]
+            answer = answers[place % len(answers)]
+            return reporting(answer, place) if self.spends and command.deed != "probe" else answer
+
+        self.spends = any(word.startswith("budget") for word in json.dumps(plan.canonical()).split('"'))
+        self.auditor = Auditor()
 
         repeats = ("safe", "keyed", "never")
         super().__init__(
@@ -96,6 +120,9 @@ class Watched(World):
         events = super().send(message)
         self.reopened |= isinstance(message, e.RunReopened)
         check_state(self.state, self.slots, self.limits, reopened=self.reopened)
+        clock = self.state.clock(self.now)
+        self.auditor.see(self.state, events, clock)
+        self.auditor.compare(self.state, clock)
         return events
 
     def refold(self):
@@ -195,7 +222,7 @@ def nudge(world, rng):
         one = rng.choice(hanging)
         return world.send(e.AttemptEnded(step=one.step, visit=one.visit, attempt=one.attempt, deed=one.deed))
     world.send(Look())
-    return world.commands()
+    return world.commands() or world.state.questions
 
 
 def reopen(world, rng):
@@ -227,9 +254,9 @@ def same_schedule(world, plan, seed, **given):
     return other
 
 
-def one_life(seed, era=SECOND):
+def one_life(seed, era=SECOND, change=lambda raw: raw):
     rng = random.Random(seed)
-    plan = a_plan(rng)
+    plan = a_plan(rng, change=change)
     given = {"era": era, **dials(rng)}
     world = Watched(plan, seed, **given)
     drive(world, rng)
@@ -254,6 +281,19 @@ def test_the_laws_hold_whatever_happens(shard):
         seed = shard * 1_000_000 + number
         try:
             one_life(seed)
+        except BaseException as error:
+            error.add_note(f"seed {seed}")
+            raise
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_r10_nothing_begins_that_a_budget_does_not_cover(shard):
+    """Budgets of every kind at the run, at groups and at steps; reports of less and of more than was promised."""
+    for number in range(EACH):
+        seed = 500_000_000 + shard * 1_000_000 + number
+        try:
+            one_life(seed, THIRD, partial(budgeted, random.Random(seed)))
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise

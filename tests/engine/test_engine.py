@@ -65,7 +65,7 @@ async def test_what_is_not_enforced_is_said_and_never_seems_to_hold(caplog):
             await (await engine.start(a_plan(loop, budget={"usd": 1}))).result()
         await (await engine.start(a_plan(ECHO, inputs=WORD), {"word": "tide"})).result()
     assert [record.message for record in caplog.records if "enforce" in record.message] == [
-        "this release does not enforce what a plan says about: budget, recovery by ask"
+        "this release does not enforce what a plan says about: recovery by ask"
     ]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import perdure.engine.engine as front
 from perdure import Context, Engine, Plan, tool
-from perdure.core.calls import Failure, Outcome
+from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.engine import Result
 from perdure.journal import MemoryJournal
@@ -247,7 +247,54 @@ async def plain(disk):
         await (await engine.start(Plan.model_validate(plan), seed=8)).result()
 
 
-RUNS = [order, people, crashes, undone, stopped, tried_again, grown, plain]
+async def budgets(disk):
+    """Reserved, reported, overrun; one budget asks for more, one is finished with, one fails."""
+    plan = {
+        "budget": {"tokens": 1_000, "usd": 1.0, "steps": 20, "seconds": 100, "then": "ask"},
+        "steps": [
+            {"id": "think", "model": "weak", "prompt": "Think", "estimate": {"tokens": 300, "usd": 0.25}},
+            {
+                "id": "again",
+                "model": "weak",
+                "prompt": "Think again",
+                "estimate": {"tokens": 300},
+                "retry": {"attempts": 2},
+            },
+            {
+                "id": "some",
+                "budget": {"steps": 2, "then": "finish"},
+                "map": [1, 2, 3],
+                "limit": 1,
+                "steps": [{"id": "item", "agent": "x", "estimate": {"tokens": 10}}],
+            },
+            {
+                "id": "none",
+                "budget": {"depth": 0},
+                "steps": [{"id": "deep", "agent": "x"}],
+                "on": {"failure": "next"},
+            },
+            {"id": "long", "agent": "x", "estimate": {"seconds": 30, "tokens": 100}},
+        ],
+    }
+    script = Scripted(
+        {
+            "think": Outcome("hm", usage=Usage(tokens=500, usd=0.25, calls=1)),
+            "again": [
+                Outcome(exit="failure", failure=Failure("transient", "busy"), usage=Usage(tokens=100)),
+                Outcome("aha", usage=Usage(seconds=1.5, tokens=700, usd=0.5, calls=2)),
+            ],
+            "item": Outcome(1, usage=Usage(tokens=5)),
+            "long": takes(10, "done"),
+        }
+    )
+    async with opened(disk, performer=script) as engine:
+        handle = await engine.start(Plan.model_validate(plan), seed=9)
+        await asyncio.sleep(20)
+        await handle.answer("q_run_1_tokens", 5_000, by="anna", reason="it is worth it")
+        await handle.result()
+
+
+RUNS = [order, people, crashes, undone, stopped, tried_again, grown, plain, budgets]
 
 
 def expected_of(state):

@@ -36,8 +36,16 @@ def snapshot(state, now):
             for k, f in state.effects.items()
         ],
         "undoing": (sorted(state.undoing), sorted(state.undoers), state.marks),
+        "books": (
+            {key: _ledger(ledger) for key, ledger in state.books.ledgers.items()},
+            state.books.used,
+        ),
         "view": (pending(state), "" if eager else status_of(state)),
     }
+
+
+def _ledger(ledger):
+    return [getattr(ledger, name) for name in ledger.__struct_fields__]
 
 
 def _has_rung(state, timer, clock):

@@ -8,10 +8,10 @@ PAUSING = ("ask", "wait", "checkpoint", "checkpoint", "rollback", "rollback")
 GROUPS = ("serial", "serial", "graph", "graph", "map", "plan", "named", "grown")
 
 
-def a_plan(rng, most=40):
+def a_plan(rng, most=40, change=lambda raw: raw):
     """A plan without problems."""
     while True:
-        plan = Plan.model_validate(_Maker(rng, most).plan())
+        plan = Plan.model_validate(change(_Maker(rng, most).plan()))
         if not check(plan):
             return plan
 

@@ -79,7 +79,7 @@ def _only(view: View) -> QuestionAsked:
 
 def typed(question: QuestionAsked, text: str) -> Any:
     """What somebody typed, as the question wants it."""
-    if question.about == "doubt":
+    if question.about in {"doubt", "budget"}:
         return json_or_text(text)
     match question.answer:
         case "approval":

@@ -32,6 +32,7 @@ def run_document(view: View) -> dict[str, Any]:
         "failure": failure_document(result.failure),
         "cause": result.cause or None,
         "steps": {key: _step(view, step, state.cells[key]) for key, step in result.steps.items()},
+        "partial": result.partial,
         "usage": asdict(result.usage),
         "questions": {id_: _question(asked) for id_, asked in state.questions.items()},
         "signals": [name for name, cells in state.waiting.items() if cells],

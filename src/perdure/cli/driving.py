@@ -164,14 +164,20 @@ class Manner:
         """An engine of our own; `Locked` if another process owns the journal."""
         most = self.settings.limits
         limits = Limits(most.run, most.total, most.tools)
-        network = self.settings.network_disk
         tools = (*self.tools, *(self.toolset.tools() if self.toolset else ()))
         async with AsyncExitStack() as closing:
             if self.toolset:
                 closing.push_async_callback(self.toolset.close)
             opened = Engine.open(
-                self.settings.db, tools=tools, limits=limits, network=network, patience=patience, **granted()
-            )  # fmt: skip
+                self.settings.db,
+                tools=tools,
+                limits=limits,
+                network=self.settings.network_disk,
+                patience=patience,
+                supervise=True,
+                memory=most.memory,
+                **granted(),
+            )
             yield await closing.enter_async_context(opened)
 
     def screen(self) -> Screen:

@@ -57,7 +57,7 @@ def waits(state: State) -> Iterator[str]:
 def asked(run: str, question: QuestionAsked) -> Iterator[str]:
     """A question, and the commands that answer it."""
     people = f" (to {visible(', '.join(question.people))})" if question.people else ""
-    yield f"{visible(question.step)} asks{people}: {visible(question.text, 500)}"
+    yield f"{visible(question.step) or 'the run'} asks{people}: {visible(question.text, 500)}"
     for verb, words in _answers(question):
         yield f"  {command(verb, run, *words)}"
 
@@ -67,6 +67,9 @@ def _answers(question: QuestionAsked) -> Iterator[tuple[str, list[str]]]:
     if question.answer == "approval":
         yield "approve", [id_]
         yield "reject", [id_]
+    elif question.about == "budget":
+        yield "answer", [id_, "NUMBER"]
+        yield from (("answer", [id_, choice]) for choice in question.choices)
     elif question.choices:
         for choice in question.choices:
             yield "answer", [id_, choice]
@@ -100,6 +103,8 @@ def standing(state: State) -> str:
 def _ending(state: State) -> str:
     assert state.ended is not None  # noqa: S101  asked of runs that are over
     said = f"run {state.run} {_WORDS.get(state.ended.status, state.ended.status)}"
+    if state.ended.partial:
+        return f"{said}, with what there was when its budget was used up"
     if state.ended.failure is None:
         return said
     where = f" in {visible(state.ended.cause)}" if state.ended.cause else ""

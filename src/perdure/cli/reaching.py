@@ -53,7 +53,7 @@ async def reach(settings: Settings, request: Mapping[str, Any]) -> Reached:
     """Have a request done by the owner of the journal; where there is none, do it here and leave."""
 
     async def here() -> Reached:
-        return await _do_here(settings, request)
+        return await do_here(settings, request)
 
     return await owner_or(settings, request, here)
 
@@ -97,7 +97,8 @@ async def is_owned(settings: Settings) -> bool:
     return bool(reply.get("driven"))
 
 
-async def _do_here(settings: Settings, request: Mapping[str, Any]) -> Reached:
+async def do_here(settings: Settings, request: Mapping[str, Any]) -> Reached:
+    """Own the journal for a moment, and do it; `Locked` if another process has it."""
     from perdure.engine import Engine  # noqa: PLC0415  most messages go to an owner and need no engine here
     from perdure.engine.requests import handler  # noqa: PLC0415  as above
 

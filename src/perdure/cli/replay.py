@@ -100,7 +100,7 @@ def state_digest(view: View) -> str:
     """A digest over how every step stands, what is asked, and what is held."""
     state = view.state
     cells = {key: _cell(cell) for key, cell in state.cells.items()}
-    others = {
+    others: dict[str, Any] = {
         "status": view.status,
         "at": state.at,
         "paused": state.paused,
@@ -113,6 +113,8 @@ def state_digest(view: View) -> str:
         "signals": {name: len(kept) for name, kept in state.signals.items()},
         "effects": [[each.cell.key, each.visit, each.attempts, each.over] for each in state.effects.values()],
     }
+    if state.books.ledgers:
+        others["books"] = {key: [each.spent, each.reserved, each.raised] for key, each in state.books.ledgers.items()}
     return digest_of({"cells": cells, **others})
 
 

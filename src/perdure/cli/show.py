@@ -15,6 +15,7 @@ from perdure.cli.rows import Look, Row, rows
 from perdure.cli.telling import LONG, clock, seconds, value_words
 from perdure.config import Settings
 from perdure.engine import View
+from perdure.engine.result import Account
 from perdure.plan.visible import number_of, visible
 
 MANY: Final = 100
@@ -80,6 +81,15 @@ def _facts(view: View) -> Iterator[tuple[str, Any]]:
     took = seconds(round(usage.seconds * 1000))
     steps, tries = number_of(usage.steps, "step"), number_of(usage.attempts, "attempt")
     yield "took", f"{took}, {steps}, {tries}, {number_of(view.seq, 'fact')}"
+    for key, accounts in usage.budgets.items():
+        yield "spent", f"{visible(key) or 'the run'}: {', '.join(spent(*each) for each in accounts.items())}"
+
+
+def spent(word: str, account: Account) -> str:
+    """How one thing stands in a budget: `3 of 10 steps`."""
+    amount = f"{account.spent:,.9g} of {account.limit:,.9g} {word}"
+    held = f" ({account.reserved:,.9g} more reserved)" if account.reserved else ""
+    return f"{amount}{held}" + (f", overrun by {account.overrun:,.9g}" if account.overrun else "")
 
 
 def _print_rest(view: View) -> None:

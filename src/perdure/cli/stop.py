@@ -6,7 +6,8 @@ import click
 
 from perdure.cli.journals import db_option, is_there, settings_for
 from perdure.cli.printing import json_option, print_json
-from perdure.cli.reaching import by_option, reach, whoever
+from perdure.cli.reaching import by_option, whoever
+from perdure.cli.stopping import stop_all
 from perdure.plan.visible import number_of
 
 
@@ -18,14 +19,15 @@ from perdure.plan.visible import number_of
 def stop(everything: bool, by: str | None, db: str | None, as_json: bool) -> None:
     """Cancel every run in the journal that is not over, at once, whichever process drives them.
 
-    What was done stays done. To end one run there is `perdure cancel`.
+    What was done stays done. A process that does not answer is ended, with all that it has started. To end one run
+    there is `perdure cancel`.
     """
     if not everything:
         raise click.UsageError("this cancels every run: say --all, or end one with `perdure cancel RUN`")
     settings = settings_for(db)
     stopped: list[str] = []
     if is_there(settings):
-        stopped = asyncio.run(reach(settings, {"do": "stop", "by": whoever(by)})).done
+        stopped = asyncio.run(stop_all(settings, {"do": "stop", "by": whoever(by)}))
     if as_json:
         print_json({"schema": "perdure.stop/1", "runs": stopped})
         return

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from perdure.cli.journals import moment
 from perdure.core import events as e
-from perdure.core.calls import Failure
+from perdure.core.calls import Failure, Usage
 from perdure.core.values import Value
 from perdure.plan.visible import lapse, visible
 from perdure.ports import Entry
@@ -80,7 +80,15 @@ def _ended(event: e.AttemptEnded) -> str:
         return _and("the attempt failed", failure_words(event.failure))
     done = "undone" if event.deed == "undo" else "done"
     exit_ = "" if event.exit == "success" else visible(event.exit)
-    return _and(", ".join(filter(None, (done, exit_))), _output(event.output), _led(event.to or "next"))
+    told_ = (_output(event.output), _usage(event.usage), _led(event.to or "next"))
+    return _and(", ".join(filter(None, (done, exit_))), *told_)
+
+
+def _usage(usage: Usage | None) -> str:
+    if usage is None:
+        return ""
+    words = (f"{usage.tokens:,} tokens" if usage.tokens else "", "" if usage.usd is None else f"{usage.usd:g} usd")
+    return ", ".join(filter(None, words))
 
 
 def _led(to: str) -> str:
@@ -93,7 +101,8 @@ def _step_ended(event: e.StepEnded) -> str:
 
 def _run_ended(event: e.RunEnded) -> str:
     where = f"in {visible(event.cause)}" if event.cause else ""
-    return _and(f"the run {event.status.replace('_', ' ')}", where, failure_words(event.failure))
+    partly = "in part" if event.partial else ""
+    return _and(f"the run {event.status.replace('_', ' ')}", partly, where, failure_words(event.failure))
 
 
 def _asked(event: e.QuestionAsked) -> str:

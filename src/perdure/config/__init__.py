@@ -68,7 +68,7 @@ def _settings(heard: Mapping[str, Said]) -> Settings:
     tools = {name.removeprefix(f"{TOOLS}."): most for name, most in found.items() if name.startswith(f"{TOOLS}.")}
     return Settings(
         found["db"],
-        Limits(found["limits.run"], found["limits.total"], tools),
+        Limits(found["limits.run"], found["limits.total"], found["limits.memory"], tools),
         Retention(found["retention.days"], found["retention.keep"]),
         found["network_disk"],
     )

@@ -65,6 +65,8 @@ class Limits:
 
     run: int
     total: int
+    memory: int
+    """Megabytes; 0: as many as there are."""
     tools: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
@@ -92,6 +94,7 @@ class Settings:
             "db": self.db,
             "limits.run": self.limits.run,
             "limits.total": self.limits.total,
+            "limits.memory": self.limits.memory,
             **tools,
             "retention.days": self.retention.days,
             "retention.keep": self.retention.keep,
@@ -128,6 +131,13 @@ SETTINGS: Final = (
     ),
     Setting("limits.run", "number", "64", "Most attempts at once in one run.", least=1),
     Setting("limits.total", "number", "256", "Most attempts at once in the whole process.", least=1),
+    Setting(
+        "limits.memory",
+        "number",
+        "0",
+        "Megabytes that a process and its tools may take before they are ended; 0: no limit.",
+        user_only=True,
+    ),
     Setting(ONE_TOOL, "number", "", "Most attempts at once of one tool, as in `limits.tools.http.get`.", least=1),
     Setting("retention.days", "number", "30", "`perdure gc` forgets runs that have been over for longer, in days."),
     Setting("retention.keep", "number", "100", "`perdure gc` keeps so many of the newest runs, however old they are."),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from perdure.core import events as e
+from perdure.core.affording import flaw_of_answer
 from perdure.core.cells import Work
 from perdure.core.doubting import answered
 from perdure.core.reopening import is_there
@@ -183,11 +184,10 @@ def _accept_answer(state: State, message: e.QuestionAnswered) -> None:
 def _flaw(question: e.QuestionAsked, value: Any) -> str:
     if question.about == "doubt":
         choice, _ = answered(value)
-        return (
-            ""
-            if isinstance(choice, str) and choice in question.choices
-            else f"answer one of {', '.join(question.choices)}"
-        )
+        known = isinstance(choice, str) and choice in question.choices
+        return "" if known else f"answer one of {', '.join(question.choices)}"
+    if question.about == "budget":
+        return flaw_of_answer(value)
     match question.answer:
         case "approval":
             known = isinstance(value, bool) or value in ("approved", "rejected")

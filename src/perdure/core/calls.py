@@ -48,6 +48,23 @@ class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     """JSON."""
 
 
+class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """What an attempt took, or may take."""
+
+    seconds: float | None = None
+    """How long it worked, where whoever did it knows."""
+    tokens: int = 0
+    """Of models, in and out."""
+    usd: float | None = None
+    """What it cost; None: nobody knows the price, which is not nothing."""
+    calls: int = 0
+    """Of models."""
+
+
+NOTHING: Final = Usage()
+"""What was taken by somebody who did nothing."""
+
+
 class Outcome(msgspec.Struct, frozen=True):
     """What came of an attempt."""
 
@@ -62,6 +79,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """Nothing was done yet: a person has to agree first."""
     judged: tuple[Any, ...] = ()
     """What was said about its deeds, as `core.policy.Judgement`."""
+    usage: Usage | None = None
+    """What it took; None: nobody says, so it counts as what it was expected to take."""
 
     @classmethod
     def failed(cls, kind: str, message: str, retry_after: float | None = None, detail: Any = None) -> "Outcome":

@@ -10,8 +10,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from perdure.core.calls import Call, Failure
+from perdure.core.calls import Call, Failure, Usage
 from perdure.core.events import AttemptEnded, StepStopping
+from perdure.core.ledger import Ledger
 from perdure.core.outline import Kind, Outline, Traits
 from perdure.core.values import Read, Value
 from perdure.plan.index import Node
@@ -136,6 +137,10 @@ class Work(msgspec.Struct, eq=False, gc=False):
     call: Call | None = None
     digest: str = ""
     """The digest of the call."""
+    reserved: Usage | None = None
+    """What the try under way was promised."""
+    losses: int = 0
+    """How often its process was gone while it was at work."""
     approved: tuple[str, ...] = ()
     """What people have agreed to at this visit."""
     probe: Probe | None = None
@@ -174,9 +179,9 @@ class Cell:
     """One step as it stands in the run."""
 
     __slots__ = (
-        "age", "alarm", "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "node", "open", "parent",
-        "position", "question", "result", "scope", "status", "step", "strategy", "traits", "tree", "undo", "visit",
-        "within", "work",
+        "age", "alarm", "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "ledger", "ledgers", "node",
+        "open", "parent", "position", "question", "result", "scope", "status", "step", "strategy", "traits", "tree",
+        "undo", "visit", "within", "work",
     )  # fmt: skip
 
     def __init__(self, key: str, traits: Traits, parent: "Cell | None", position: int, scope: "Scope") -> None:
@@ -191,6 +196,10 @@ class Cell:
         """What the expressions of its children see."""
         self.inner = parent.inner if parent else ""
         """What the keys of its children begin with."""
+        self.ledger: Ledger | None = None
+        """Its own budget, if it has one."""
+        self.ledgers: tuple[Ledger, ...] = parent.ledgers if parent else ()
+        """All that it counts in, the innermost first."""
         self.kind: Kind = traits.kind
         self.status: Status = "idle"
         self.visit = self.laps = 0

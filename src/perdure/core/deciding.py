@@ -83,6 +83,7 @@ class Deciding:
             output=heard.output,
             to=to,
             judged=heard.judged,
+            usage=heard.usage,
         )
         self.events[-1] = cell.work.outcome = told
         end_visit(self.state, cell, Result(told.exit, to, cell.body, told.output))

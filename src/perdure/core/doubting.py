@@ -12,6 +12,7 @@ from perdure.core.cells import Cell, Probe
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import fail, told_again, undo_of
+from perdure.core.quarantine import is_quarantined
 from perdure.core.trying import again, call_at, fail_or_retry, judge, pause_of, repeat_of
 from perdure.plan.model.parts import Retry
 from perdure.plan.raw import is_mapping
@@ -68,7 +69,7 @@ def _harmless_pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
 
 
 def _may_try(cell: Cell) -> bool:
-    return cell.work.attempt - cell.work.counted <= MOST_DOUBTS
+    return cell.work.attempt - cell.work.counted <= MOST_DOUBTS and not is_quarantined(cell.work)
 
 
 # ------------------------------------------------------------------------------- looking into the world
@@ -128,7 +129,8 @@ def _ask(turn: Deciding, cell: Cell) -> None:
     call = call_at(turn, cell)
     choices = tuple(word for word in ANSWERS if word != UNDO or undo_of(turn, cell, "success", None) is not None)
     told = "; ".join(f"{word} ({ANSWERS[word]})" for word in choices)
-    text = (
+    died = f"Its process died {cell.work.losses} times. " if is_quarantined(cell.work) else ""
+    text = died + (
         f"Attempt {cell.work.attempt} of {cell.key} ({call.kind} {call.name}) was cut off, and nobody knows whether it "
         f"had its effect.{_looked(cell)} Look, then say {told}."
     )

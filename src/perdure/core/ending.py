@@ -11,7 +11,7 @@ from perdure.core.calls import Call, Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.deciding import Deciding
 from perdure.core.seeing import SECRETS, asked, call_for_later, evaluate, evaluate_within, filled, outcome_of
-from perdure.core.values import Value
+from perdure.core.values import NULL, Value
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
@@ -32,6 +32,8 @@ class Ending(msgspec.Struct, frozen=True):
     """The step inside whose failure it is."""
     to: str = ""
     """Where it leads; empty: where the exit does."""
+    partial: bool = False
+    """It is over with what there is."""
 
     @classmethod
     def failed(cls, kind: str, message: str) -> "Ending":
@@ -41,7 +43,8 @@ class Ending(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, leaving: e.StepStopping) -> "Ending":
         """What was said when the visit began to stop, perhaps before the run was loaded."""
-        return cls(intern(leaving.exit), leaving.output, leaving.failure, leaving.cause, intern(leaving.to))
+        to = intern(leaving.to)
+        return cls(intern(leaving.exit), leaving.output, leaving.failure, leaving.cause, to, leaving.partial)
 
 
 NOT_JUDGED: Final = frozenset({"failure", "rejected", "expired"})
@@ -83,7 +86,10 @@ def _tables(cell: Cell) -> Iterator[Recovery]:
 def end(turn: Deciding, cell: Cell, how: Ending) -> None:
     """Record that a visit is over."""
     to, partial = (how.to, False) if how.to else leads_to(cell, how.exit, how.failure)
-    undo = undo_of(turn, cell, how.exit, how.output)
+    partial = partial or how.partial
+    is_begun = not (how.partial and isinstance(cell.body, Work))
+    undo = undo_of(turn, cell, how.exit, how.output) if is_begun else None
+    _close_question(turn, cell)
     if undo is None and not partial and _was_heard(turn, cell, how):
         turn.record_end(cell, to)
     else:
@@ -93,6 +99,12 @@ def end(turn: Deciding, cell: Cell, how: Ending) -> None:
         )  # fmt: skip
         turn.record(event)
     turn.look_at(cell.parent)
+
+
+def _close_question(turn: Deciding, cell: Cell) -> None:
+    """Nobody wants to know any more how much there is to spend."""
+    if cell.ledger is not None and cell.ledger.question in turn.state.questions:
+        turn.record(e.QuestionClosed(question=cell.ledger.question))
 
 
 def _was_heard(turn: Deciding, cell: Cell, how: Ending) -> bool:
@@ -165,6 +177,8 @@ def end_group(turn: Deciding, cell: Cell, how: Ending) -> None:
     """Record that a group is over; after success, its own say and its criteria decide."""
     if cell.parent is None:
         end_run(turn, cell, how)
+    elif how.partial:
+        _end_partly(turn, cell, how)
     elif how.exit != "success" or how.to or how.output is not None or is_item(cell):
         end(turn, cell, how)
     else:
@@ -193,6 +207,21 @@ def _end_well(turn: Deciding, cell: Cell) -> None:
     end(turn, cell, how)
 
 
+def _end_partly(turn: Deciding, cell: Cell, how: Ending) -> None:
+    """A group that is over with what there is: nobody asks whether that is enough."""
+    plan = plan_in(cell)
+    end(turn, cell, how if plan is None else _given_so_far(turn, cell, plan, how))
+
+
+def _given_so_far(turn: Deciding, cell: Cell, plan: Plan, how: Ending) -> Ending:
+    """With what the plan says it gives, if that can be told already; else with what there is."""
+    try:
+        said = turn.keep(filled(turn.state, cell.within, plan.output))
+    except (ExpressionError, ValueError):
+        return how
+    return how if said == NULL else msgspec.structs.replace(how, output=said)
+
+
 def concluded(turn: Deciding, cell: Cell, exit_: Any, output: Value | None = None) -> Ending:
     """The end of a visit that chose its word: it must be a declared one, and the result what was asked for."""
     words = ("success", *(cell.traits.working.verdicts if cell.traits.working else ()), "failure")
@@ -216,10 +245,13 @@ _STATUSES: Final = {"success": "succeeded", "cancelled": "cancelled", "rolled_ba
 
 def end_run(turn: Deciding, root: Cell, how: Ending) -> None:
     """Record that the run is over."""
-    if how.exit == "success":
+    if how.partial:
+        how = _given_so_far(turn, root, root.scope.outline.plan, how)
+    elif how.exit == "success":
         how = _own_say(turn, root)
-    status = _STATUSES.get(how.exit, "failed")
-    turn.record(e.RunEnded(status=status, output=how.output, failure=how.failure, cause=how.cause))
+    _close_question(turn, root)
+    about: dict[str, Any] = {"output": how.output, "failure": how.failure, "cause": how.cause}
+    turn.record(e.RunEnded(status=_STATUSES.get(how.exit, "failed"), partial=how.partial, **about))
 
 
 def _own_say(turn: Deciding, root: Cell) -> Ending:

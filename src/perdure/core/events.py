@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Literal, TypeGuard
 
 import msgspec
 
-from perdure.core.calls import Approval, Failure
+from perdure.core.calls import Approval, Failure, Usage
 from perdure.core.policy import Judgement
 from perdure.core.values import NULL, Value, to_json
 
@@ -118,6 +118,8 @@ class RunEnded(Event, frozen=True, kw_only=True):
     """Why it failed."""
     cause: str = ""
     """The step whose failure this is."""
+    partial: bool = False
+    """It is over with what there was when a budget was used up."""
 
 
 # ------------------------------------------------------------------------------- steps
@@ -171,6 +173,8 @@ class StepStopping(AboutVisit, frozen=True, kw_only=True):
     """The step inside whose failure this is."""
     undo: tuple[str, ...] = ()
     """Parts whose finished effects are to be undone before it is over."""
+    partial: bool = False
+    """It will be over with what there is, because a budget is used up."""
 
 
 class StepEnded(AboutVisit, frozen=True, kw_only=True):
@@ -188,7 +192,7 @@ class StepEnded(AboutVisit, frozen=True, kw_only=True):
     cause: str = ""
     """The step inside whose failure this is."""
     partial: bool = False
-    """It failed, and the plan goes on without it."""
+    """It failed, or its budget was used up, and the plan goes on with what there is."""
     undo: dict[str, Any] | None = None
     """The call that takes its effect back: written out, or as `sha256` of its bytes if it is large."""
 
@@ -234,6 +238,8 @@ class AttemptStarted(AboutAttempt, frozen=True, kw_only=True):
     """SHA-256 of the call in RFC 8785 form, without the values of secrets."""
     due: int | None = None
     """When it has taken too long, on the clock of the run."""
+    reserved: Usage | None = None
+    """What it is promised of every budget around it."""
     approved: tuple[str, ...] = ()
     """Digests of what people have agreed to at this visit."""
 
@@ -266,6 +272,8 @@ class AttemptEnded(AboutAttempt, frozen=True, kw_only=True):
     """Why it failed."""
     to: str = ""
     """Where that leads, if the visit is over with it; empty: other facts say what follows."""
+    usage: Usage | None = None
+    """What it took, as far as whoever did it says."""
     approval: Approval | None = None
     """Nothing was done: a person has to agree first. What is to be seen of it is the output."""
     judged: tuple[Judgement, ...] = ()
@@ -314,7 +322,8 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     answer: str
     """What kind of answer: `approval`, `choice`, `text`, `form`."""
     about: str = "plan"
-    """`plan`: the plan asks; `doubt`: nobody knows whether an attempt had its effect; `policy`: a rule wants it."""
+    """`plan`: the plan asks; `doubt`: nobody knows whether an attempt had its effect; `policy`: a rule wants it;
+    `budget`: one is used up."""
     text: str
     """What is asked."""
     choices: tuple[str, ...] = ()
@@ -323,6 +332,8 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """JSON Schema of the answer to a form."""
     people: tuple[str, ...] = ()
     """Who may answer; empty: anybody."""
+    of: str = ""
+    """What a budget has too little of."""
     approves: str = ""
     """Digest of exactly what is agreed to."""
     shown: Value | None = None

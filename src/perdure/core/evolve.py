@@ -5,11 +5,21 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from perdure.core import events as e
-from perdure.core.calls import Failure
+from perdure.core.calls import NOTHING, Failure
 from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Probe, Result, Scope, Serial, Work
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
 from perdure.core.reopening import run_reopened
+from perdure.core.spending import (
+    count,
+    hold_ledger,
+    hold_plan_ledger,
+    note_answer,
+    note_question,
+    reserve,
+    settle,
+    settle_undo,
+)
 from perdure.core.state import State
 from perdure.core.values import Value
 from perdure.plan.model.steps import CheckpointStep, SubplanStep, WaitStep
@@ -33,6 +43,8 @@ def _run_started(state: State, event: e.RunStarted) -> None:
     scope.holder = state.root = state.cells[""] = state.holders[""] = root
     root.status, root.visit, root.at = "active", 1, state.at
     root.body = _body_of(root)
+    if root.traits.budgets:
+        hold_ledger(state, root, root.traits.budgets)
     if event.due is not None:
         root.alarm = state.set_timer(event.due, "", 1, "run")
 
@@ -88,6 +100,8 @@ def _begin_visit(state: State, cell: Cell, visit: int) -> None:
     cell.age = state.next_number()
     cell.laps += 1
     cell.leaving, cell.question, cell.undo = None, "", ()
+    if cell.traits.budgets:
+        hold_ledger(state, cell, cell.traits.budgets)
     _into_parent(cell)
 
 
@@ -139,6 +153,7 @@ def _open_plan(state: State, cell: Cell, event: e.StepEntered) -> None:
         cell.kind = "serial" if cell.tree.serial else "graph"
         cell.inner = f"{cell.key}/{cell.visit}."
         state.holders[cell.inner] = cell
+        hold_plan_ledger(state, cell, outline)
 
 
 def _body_of(cell: Cell) -> Body | Work | None:
@@ -271,6 +286,8 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
     work.fraction, work.message = 0.0, ""
     state.flying[cell.key] = cell
     take_locks(state, cell)
+    if cell.ledgers:
+        reserve(state, cell, event)
     _watch(state, cell, event.due)
 
 
@@ -315,8 +332,11 @@ def _attempt_stopping(state: State, event: e.AttemptStopping) -> None:
 
 
 def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
+    if event.usage is not None:
+        count(state, event.usage)
     if event.deed == "undo":
         effect = state.undoing[event.step, event.visit]
+        settle_undo(effect.cell, event.usage)
         effect.flying, effect.failure = False, event.failure
         if event.failure is None:
             _settle_effect(state, effect, undone=True)
@@ -329,6 +349,8 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
     work.flying, work.outcome = False, event
     if event.approval is not None or (event.failure is not None and event.failure.kind == "in_doubt"):
         work.counted -= 1
+    if cell.ledgers:
+        settle(state, cell, event.usage if event.approval is None else NOTHING)
     del state.flying[event.step]
     if event.to:
         end_visit(state, cell, Result(event.exit, event.to, work, event.output))
@@ -339,11 +361,15 @@ def _attempt_lost(state: State, event: e.AttemptLost) -> None:
         effect = state.undoing[event.step, event.visit]
         effect.flying, effect.failure = False, Failure("in_doubt", "its process is gone")
         return
+    cell = state.cells[event.step]
     if event.deed == "probe":
-        _probe_over(state, state.cells[event.step], None)
+        _probe_over(state, cell, None)
         return
-    work = state.cells[event.step].work
+    work = cell.work
     work.flying, work.lost = False, True
+    work.losses += state.paused_at is None  # while it is paused, processes are ended by people
+    if cell.ledgers:
+        settle(state, cell, None, lost=True)
     if not work.stopping:  # one that was too late had its try
         work.counted -= 1
     del state.flying[event.step]
@@ -380,15 +406,19 @@ def _retry_planned(state: State, event: e.RetryPlanned) -> None:
 
 def _question_asked(state: State, event: e.QuestionAsked) -> None:
     cell = state.cells[event.step]
-    cell.question = event.question
     state.questions[event.question] = event
     state.asked[event.question] = cell
+    if event.about == "budget":
+        note_question(cell, event)
+        return
+    cell.question = event.question
     release_locks(state, cell)
 
 
 def _question_answered(state: State, event: e.QuestionAnswered) -> None:
     del state.questions[event.question]
     state.answers[event.question] = event.value
+    note_answer(state, state.asked[event.question], event)
 
 
 def _question_closed(state: State, event: e.QuestionClosed) -> None:

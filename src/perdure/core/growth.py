@@ -17,6 +17,7 @@ from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, concluded, end, fail, told
 from perdure.core.entering import pass_by
 from perdure.core.groups import let_in, stop_group, undoes_losers
+from perdure.core.ledger import told as told_amount
 from perdure.core.seeing import filled_once, inputs_of, output_of
 from perdure.core.values import to_json
 from perdure.plan.checks.order import check_order
@@ -127,6 +128,16 @@ class View:
     def live(self) -> int:
         """How many children are at work or still to come."""
         return self._body.total - self._body.over
+
+    @property
+    def left(self) -> Mapping[str, float]:
+        """What there is left to spend, of all that is limited here or further out."""
+        found: dict[str, float] = {}
+        for ledger in self._cell.ledgers:
+            for word in ledger.limits:
+                most = max(0.0, told_amount(word, ledger.left(word, self._turn.now)))
+                found[word] = min(most, found.get(word, most))
+        return found
 
     @property
     def fresh(self) -> list[Child]:

@@ -3,7 +3,7 @@
 from heapq import heappush
 
 from perdure.core.cells import Body, Cell
-from perdure.core.state import State
+from perdure.core.state import Entry, State
 
 
 def make_hungry(state: State, cell: Cell) -> None:
@@ -11,6 +11,13 @@ def make_hungry(state: State, cell: Cell) -> None:
     state.eager.add(cell.key)
     entry = (cell.traits.rank, cell.age, cell.key, cell.visit)
     heappush(state.hungry.setdefault(cell.traits.tool, []), entry)
+
+
+def is_hungry(state: State, entry: Entry) -> bool:
+    """Whether somebody in a line still could begin."""
+    _, age, key, visit = entry
+    cell = state.cells[key]
+    return key in state.eager and cell.visit == visit and cell.age == age
 
 
 def wake_within(state: State, cell: Cell) -> None:

@@ -14,7 +14,7 @@ from perdure.plan.expr import template, texts_in
 from perdure.plan.flow import needed_by, target_of
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import AgentCall, ToolCall
+from perdure.plan.model.parts import AgentCall, Budget, ModelCall, ToolCall
 from perdure.plan.model.steps import (
     AgentStep,
     AnyStep,
@@ -116,9 +116,13 @@ class Traits:
         "_literal",
         "_outline",
         "_targets",
+        "asks",
+        "budgets",
         "call",
+        "estimate",
         "id",
         "inner_layer",
+        "is_agent",
         "is_guarded",
         "is_judged",
         "is_plain",
@@ -157,6 +161,13 @@ class Traits:
         """Whether something is to be looked at before it is entered."""
         self.is_judged: Final = self.working is not None and bool(self.working.accept or self.working.ensures)
         """Whether its result has to fulfil something."""
+        self.budgets: Final = _budgets_of(node) if self.kind not in _UNSPENDING else ()
+        """What it may spend: itself, and the plan that stands in it."""
+        self.estimate: Final = _estimate_of(self.working)
+        """What one visit is expected to take, as far as the plan says."""
+        self.is_agent: Final = isinstance(self.call, AgentCall)
+        self.asks: Final = int(isinstance(self.call, (ModelCall, AgentCall)))
+        """How many calls of models it makes at least."""
         self._outline = outline
         self._targets: dict[str, str] | None = None
         self._literal: Asked | None = None
@@ -187,6 +198,22 @@ class Traits:
         if found is None:
             found = self._targets[exit_] = intern(target_of(self.node, exit_, self._outline.index))
         return found
+
+
+def _budgets_of(node: Node) -> tuple[Budget, ...]:
+    """A step's own, then that of the plan inside it, or that of the plan as a whole."""
+    own = node.step.budget if isinstance(node.step, Working) else None
+    inner = node.holder.budget if isinstance(node.holder, Plan) else None
+    return tuple(each for each in (own, inner) if each is not None)
+
+
+def _estimate_of(step: Working | None) -> dict[str, float]:
+    said = step.estimate if step is not None else None
+    return {} if said is None else {word: most for word in _ESTIMATED if (most := getattr(said, word)) is not None}
+
+
+_ESTIMATED: Final = ("seconds", "usd", "tokens", "calls")
+_UNSPENDING: Final[frozenset[Kind]] = frozenset({"ask", "wait", "rollback", "mark"})
 
 
 def _layer_of(part: Working | Plan | None, name: str) -> Layer | None:

@@ -5,11 +5,12 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, Final
 
 from perdure.core.calls import Call, Repeat
 from perdure.core.cells import Body, Cell, Effect, Grown, Scope
 from perdure.core.events import QuestionAsked, RunEnded, RunStarted, RunStopping
+from perdure.core.ledger import Books
 from perdure.core.outline import Outline
 from perdure.core.values import Read, Value
 from perdure.plan.index import Node
@@ -36,6 +37,8 @@ class Rules:
     """The arguments that a tool wants back to undo a call of it; None if it cannot."""
     lasts: Callable[[str], bool] = lambda _: False
     """Whether what a tool does stays, because nothing takes it back."""
+    estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
+    """What one call is expected to take, where the plan does not say."""
 
 
 Entry = tuple[int, int, str, int]
@@ -92,6 +95,8 @@ class State:
         """The number of the last effect when a checkpoint was passed."""
         self.parked: dict[str, list[Entry]] = {}
         """Steps that could begin but for a lock, by lock."""
+        self.books: Final = Books()
+        """What is spent, and who waits for more."""
         self.kept: dict[str, bytes] = {}
         """Values of facts that are not durable yet, by digest."""
         self.numbers = 0

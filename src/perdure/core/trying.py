@@ -3,6 +3,7 @@
 from typing import Final
 
 from perdure.core import events as e
+from perdure.core.affording import is_out_of_time
 from perdure.core.calls import Call, Failure, Repeat
 from perdure.core.cells import Cell
 from perdure.core.chance import drawn, pause_before
@@ -67,6 +68,8 @@ def pause_of(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
     """How long until the next try; None if there is none."""
     policy: Retry | None = cell.traits.working.retry if cell.traits.working else None
     work = cell.work
+    if failure.kind == "timeout" and cell.ledgers and is_out_of_time(turn, cell):
+        return 0  # it is not to blame; whether there is more time is asked before it begins
     if policy is None or failure.kind in NOT_AGAIN or work.counted >= policy.attempts:
         return None
     draw = drawn(turn.state, cell.key, cell.visit, work.counted)

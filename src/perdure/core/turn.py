@@ -19,6 +19,7 @@ import msgspec
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, accept, reopened
+from perdure.core.affording import hear
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Effect
 from perdure.core.deciding import Deciding, Moment
@@ -108,7 +109,9 @@ def _look_at_step(making: Deciding, message: e.AttemptEnded | e.AttemptLost | e.
 
 
 def _look_at_asking(making: Deciding, message: e.QuestionAnswered) -> None:
-    making.look_at(making.state.asked[message.question])
+    cell = making.state.asked[message.question]
+    hear(making, cell, message)
+    making.look_at(cell)
 
 
 def _look_at_waiting(making: Deciding, message: e.SignalReceived) -> None:
@@ -294,5 +297,13 @@ def status_of(state: State) -> str:
         return "stopping"
     if state.paused_at is not None:
         return "paused"
-    at_work = state.flying or state.eager or state.undoers
+    at_work = state.flying or state.undoers or _could_begin(state)
     return "running" if at_work else "waiting"
+
+
+def _could_begin(state: State) -> bool:
+    """Whether somebody waits for room or for a lock, and not for more of a budget that people are asked about."""
+    asking = {each.step for each in state.questions.values() if each.about == "budget"} if state.books.ledgers else None
+    if not asking:
+        return bool(state.eager)
+    return any(asking.isdisjoint(each.key for each in state.cells[key].ledgers) for key in state.eager)

@@ -1,17 +1,20 @@
 """Acting steps: when an attempt may begin, and what follows from how it went."""
 
 from heapq import heappop, heappush
+from typing import Any
 
 import msgspec
 
 from perdure.core import events as e
+from perdure.core.affording import afford, deadline, readmit
 from perdure.core.approving import settle_approval
-from perdure.core.calls import DOUBTFUL, Call, Failure
+from perdure.core.calls import DOUBTFUL, NOTHING, Call, Failure
 from perdure.core.cells import Cell, Work
 from perdure.core.deciding import Deciding
 from perdure.core.doubting import in_doubt, is_doubtful
 from perdure.core.ending import Ending, end, fail
-from perdure.core.lines import make_hungry
+from perdure.core.lines import is_hungry, make_hungry
+from perdure.core.quarantine import ALONE, is_suspect, suspect_at_work
 from perdure.core.seeing import asked
 from perdure.core.state import Entry
 from perdure.core.trying import fail_or_retry, judge, own_exit, repeat_of
@@ -24,11 +27,17 @@ from perdure.plan.expr import ExpressionError
 def feed(turn: Deciding) -> None:
     """Let those begin that could, as far as there is room: the most important first, then the oldest."""
     state = turn.state
-    if state.paused_at is not None or not (state.hungry or state.parked):
+    if state.paused_at is not None or not (state.hungry or state.parked or state.books.broke):
         return
     if state.parked:
         _unpark(turn)
-    while turn.slots > 0 and (cell := _next(turn)) is not None:
+    while turn.slots > 0:
+        if state.books.broke:
+            readmit(turn)
+        cell = _next(turn)
+        if cell is None:
+            return
+        state.books.called.pop(cell.key, None)
         _begin(turn, cell)
 
 
@@ -52,18 +61,13 @@ def _pop(hungry: dict[str, list[Entry]], tool: str) -> Entry:
 
 
 def _drop_stale(turn: Deciding, heap: list[Entry]) -> None:
-    while heap and not _is_hungry(turn, heap[0]):
+    while heap and not is_hungry(turn.state, heap[0]):
         heappop(heap)
 
 
-def _is_hungry(turn: Deciding, entry: Entry) -> bool:
-    _, age, key, visit = entry
-    cell = turn.state.cells[key]
-    return key in turn.state.eager and cell.visit == visit and cell.age == age
-
-
 def _begin(turn: Deciding, cell: Cell) -> None:
-    if cell.traits.locks and (lock := _missing_lock(turn, cell)) is not None:
+    lock = _missing_lock(turn, cell)
+    if lock is not None:
         _park(turn, cell, lock)
         _unpark(turn)
     elif not cell.open:
@@ -80,11 +84,15 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
     except ExpressionError as error:
         fail(turn, cell, "invalid", error.message)
         return
-    due = _deadline(turn, cell, work.call)
-    event = e.AttemptStarted(
-        step=cell.key, visit=cell.visit, attempt=work.attempt + 1, call=digest, due=due, approved=_approved(work)
-    )
-    turn.record_start(cell, event)
+    reserved, due = None, _deadline(turn, cell, work.call)
+    if cell.ledgers:
+        reserved, due = afford(turn, cell, work.call), deadline(turn, cell, due)
+        if reserved is None:
+            _unpark(turn)  # another one may have the lock that this one does not take
+            return
+    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": work.attempt + 1, "call": digest}
+    promised = None if reserved == NOTHING else reserved
+    turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=promised, approved=_approved(work)))
     turn.slots -= 1
     tool = cell.traits.tool
     if tool in turn.tools:
@@ -111,7 +119,7 @@ def _missing_lock(turn: Deciding, cell: Cell) -> str | None:
     for name in cell.traits.locks:
         if not _may_take(turn, cell, name):
             return name
-    return None
+    return ALONE if is_suspect(cell) and suspect_at_work(turn.state) else None
 
 
 def _may_take(turn: Deciding, cell: Cell, name: str) -> bool:
@@ -130,10 +138,16 @@ def _unpark(turn: Deciding) -> None:
     """For each lock that is free again, let one in: the most important, then the oldest."""
     for name, heap in tuple(turn.state.parked.items()):
         _drop_stale(turn, heap)
-        if heap and name not in turn.state.locks and name not in turn.locked:
+        if heap and _is_free(turn, name):
             make_hungry(turn.state, turn.state.cells[heappop(heap)[2]])
         if not heap:
             del turn.state.parked[name]
+
+
+def _is_free(turn: Deciding, name: str) -> bool:
+    if name == ALONE:
+        return not suspect_at_work(turn.state)
+    return name not in turn.state.locks and name not in turn.locked
 
 
 # ------------------------------------------------------------------------------- after an attempt

@@ -33,6 +33,7 @@ from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
 from perdure.runtime.runner import Runner
+from perdure.supervisor import Supervisor, flag_of
 from perdure.tools import AnyTool, ToolPerformer, toolbox_of
 from perdure.tools.box import by_name
 from perdure.tools.hands import Hands, Tier
@@ -86,6 +87,8 @@ class Engine:
         patience: float = PATIENCE,
         network: bool = False,
         journal: Journal | None = None,
+        supervise: bool = False,
+        memory: int = 0,
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
@@ -96,6 +99,9 @@ class Engine:
         `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
         were under way. `idle` takes messages but begins nothing. `secrets` are what `${secrets.NAME}` stands for; those
         that it lists are taken out of all that comes back.
+
+        `supervise` has a process beside this one that ends it when its event loop is blocked and it has to end, or when
+        it takes more than `memory` megabytes (0: no limit).
         """
         spare_what_is_loaded()
         known = by_name([*tools_of(workspace), *tools])
@@ -124,6 +130,9 @@ class Engine:
             await host.note_locks()
             if journal is None and str(path) != ":memory:":
                 await closing.enter_async_context(serve(socket_of(Path(path)), handler(engine)))
+                if supervise:
+                    supervisor = Supervisor(flag_of(path), host.left, memory, host.grace)
+                    host.heart = (await closing.enter_async_context(supervisor)).beat
             if resume:
                 await engine.resume()
             yield engine

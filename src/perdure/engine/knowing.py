@@ -53,6 +53,10 @@ def knowledge_of(
     def seconds(call: Call) -> float | None:
         return known[call.name].timeout if call.kind == "tool" and call.name in known else None
 
+    def estimate(call: Call) -> Mapping[str, float]:
+        found = known.get(call.name) if call.kind == "tool" else None
+        return (found.declared.estimate if found else None) or {}
+
     def probes(name: str) -> bool:
         return name in known and known[name].declared.probe is not None
 
@@ -64,4 +68,4 @@ def knowledge_of(
         return name not in known or not known[name].is_reversible
 
     digests = {name: plan.hash.rpartition(":")[2] for name, plan in plans.items()}
-    return Knowledge(repeat, seconds, strategies, digests, secrets, probes, undo, lasts, layers)
+    return Knowledge(repeat, seconds, strategies, digests, secrets, probes, undo, lasts, layers, estimate)

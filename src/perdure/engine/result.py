@@ -1,15 +1,29 @@
 """What became of a run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell, Work
+from perdure.core.ledger import Ledger, told
 from perdure.core.seeing import output_of
 from perdure.core.state import State
 from perdure.core.turn import status_of
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """How one thing stands in a budget."""
+
+    spent: float
+    reserved: float
+    """What attempts at work may still take."""
+    limit: float
+    """What the plan says, and what people have added."""
+    overrun: float
+    """How much more was spent than there was: somebody took more than was promised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +35,13 @@ class Usage:
     attempts: int
     seconds: float
     """From its start to its last fact."""
+    tokens: int = 0
+    calls: int = 0
+    """Of models, as far as whoever made them says."""
+    usd: float = 0.0
+    """What is known of the price."""
+    budgets: Mapping[str, Mapping[str, Account]] = field(default_factory=dict[str, Mapping[str, Account]])
+    """Each budget by the key of the step that has it, the run's own by `""`: what is limited, and how that stands."""
 
 
 class StepResult:
@@ -87,6 +108,11 @@ class Result:
         return output_of(self._state, root) if root and self.ok else None
 
     @property
+    def partial(self) -> bool:
+        """Whether it is over with what there was when a budget was used up."""
+        return self._state.ended is not None and self._state.ended.partial
+
+    @property
     def failure(self) -> Failure | None:
         """Why it failed."""
         return self._state.ended.failure if self._state.ended else None
@@ -111,7 +137,22 @@ class Result:
         """What it took."""
         state = self._state
         began = state.root.at if state.root else state.at
-        return Usage(state.steps_over, state.attempts, (state.at - began) / 1000)
+        used = {word: told(word, state.books.used.get(word, 0)) for word in ("tokens", "calls", "usd")}
+        now = state.clock(state.at)
+        budgets = {key: _accounts(ledger, now) for key, ledger in state.books.ledgers.items()}
+        took = (state.at - began) / 1000
+        return Usage(
+            state.steps_over, state.attempts, took, int(used["tokens"]), int(used["calls"]), used["usd"], budgets
+        )
 
     def __repr__(self) -> str:
         return f"<run {self.id}: {self.status}>"
+
+
+def _accounts(ledger: Ledger, now: int) -> dict[str, Account]:
+    found: dict[str, Account] = {}
+    for word in ledger.limits:
+        used, most = ledger.used(word, now), ledger.most(word)
+        amounts = (used, ledger.reserved.get(word, 0), most, max(0, used - most))
+        found[word] = Account(*(told(word, each) for each in amounts))
+    return found

@@ -40,14 +40,13 @@ def accepted(plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
 def not_enforced(index: Index) -> tuple[str, ...]:
     """What a plan asks for and this release does not hold it to, in the plan's words. A limit must not seem to hold."""
     plan, steps = index.plan, [node.step for node in index.nodes if isinstance(node.step, Working)]
-    words = [word for word in ("budget",) if getattr(plan, word) is not None]
-    words += [word for step in steps for word in _LATER if getattr(step, word)]
+    words = [word for step in steps for word in _LATER if getattr(step, word)]
     tables = (plan.recovery, *(step.recovery for step in steps))
     rungs = [rung for table in tables for each in table.values() for rung in each if rung not in _KNOWN_RUNGS]
     return tuple(dict.fromkeys([*words, *(f"recovery by {rung}" for rung in rungs)]))
 
 
-_LATER: Final = ("budget", "alternates", "simpler", "relaxed")
+_LATER: Final = ("alternates", "simpler", "relaxed")
 _KNOWN_RUNGS: Final = frozenset({"retry", "continue", "fail", "alternate", "simplify", "relax"})
 """Those that are done, and those that are named by the fields they need."""
 

@@ -60,6 +60,7 @@ class Knowledge:
     lasts: Callable[[str], bool] = lambda _: False
     layers: tuple[Layer, ...] = ()
     """What the user allows."""
+    estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
 
 
 class Host:
@@ -85,6 +86,8 @@ class Host:
         self.can: Callable[[Outline], bool] = lambda _: True
         """Whether a plan can be carried out here."""
         self.runners: dict[str, Runner] = {}
+        self.heart: Callable[[], object] = lambda: None
+        """Called before an attempt begins that has to be over at some time: it might not give others a turn."""
         self.at_work = 0
         """Attempts that are under way."""
         self.stirring: set[str] = set()
@@ -94,7 +97,7 @@ class Host:
         self.rules = Rules(
             self.shelf.read, self._outline, knowledge.repeat, knowledge.seconds,
             knowledge.strategies, knowledge.plans, knowledge.probes, knowledge.undo,
-            knowledge.lasts,
+            knowledge.lasts, knowledge.estimate,
         )  # fmt: skip
         self._tasks: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Future[Runner]] = {}
@@ -309,6 +312,11 @@ class Host:
 
     # ------------------------------------------------------------ time
 
+    def left(self) -> float | None:
+        """Seconds until the first attempt, or run, has to be over, whoever sees to that; None if none has."""
+        dues = [due for runner in self.runners.values() if (due := runner.deadline) is not None]
+        return (min(dues) - self.clock.now()) / 1000 if dues else None
+
     def _wake(self, run: str) -> None:
         runner = self.runners.get(run)
         if runner is not None:
@@ -391,7 +399,8 @@ class Host:
 
 def _may_be_let_go(runner: Runner) -> bool:
     """Whether it only waits for people, signals or the clock. Who waits for room or a lock has to be here for it."""
-    return runner.is_idle and runner.stuck is None and status_of(runner.state) in RESTING
+    is_left_alone = runner.is_idle and runner.stuck is None and not runner.state.hungry
+    return is_left_alone and status_of(runner.state) in RESTING
 
 
 async def _slept(clock: Clock, seconds: float) -> None:

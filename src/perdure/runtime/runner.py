@@ -39,7 +39,7 @@ from perdure.ports import (
     UnknownArtifact,
 )
 from perdure.runtime.keys import key_of
-from perdure.runtime.stage import NOT_BEGUN, Stage, presentable
+from perdure.runtime.stage import NOT_BEGUN, Stage, countable, presentable
 from perdure.runtime.summing import counters_of
 
 if TYPE_CHECKING:
@@ -92,6 +92,17 @@ class Runner:
     def now(self) -> int:
         """The time, as this run sees it."""
         return max(self.host.clock.now() + self._offset, self.state.at)
+
+    @property
+    def deadline(self) -> int | None:
+        """When something at work here has to be over, on the host's clock; None if nothing has, also while paused."""
+        state = self.state
+        if state.paused_at is not None or not state.flying:
+            return None
+        dues = [cell.work.until for cell in state.flying.values()]
+        dues.append(state.started.due if state.started else None)
+        found = [due for due in dues if due is not None]
+        return min(found) + state.paused - self._offset if found else None
 
     # ------------------------------------------------------------ messages
 
@@ -191,7 +202,7 @@ class Runner:
                 count(run, state.cells[event.step].traits.tool)
         room.want(run, () if self.is_foreign or state.paused_at is not None else state.hungry)
         if state.locks or state.parked or not room.is_unlocked:
-            room.hold(run, state.locks, state.parked)
+            room.hold(run, state.locks, filter(None, state.parked))  # who only waits to be alone needs no lock
 
     # ------------------------------------------------------------ commits
 
@@ -336,6 +347,8 @@ class Runner:
             self._tell_unbegun(command, Outcome.failed("invalid", f"it could not begin: {error}"))
         else:
             self.host.at_work += 1
+            if attempt.seconds is not None:
+                self.host.heart()
             self.stage.start(attempt, command.deed)
 
     def _tell_unbegun(self, command: Command, outcome: Outcome) -> None:
@@ -400,6 +413,8 @@ class Runner:
         self._heard(self._ended(outcome, about))
 
     def _ended(self, outcome: Outcome, about: dict[str, Any]) -> e.AttemptEnded:
+        if outcome.usage is not None:
+            about["usage"] = countable(outcome.usage)
         if outcome.judged:
             about["judged"] = outcome.judged
         if outcome.approval is not None and about.get("deed") != "undo":

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from perdure.core.calls import Failure, Outcome
+from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.events import Deed
 from perdure.core.values import keep, well_formed
 from perdure.ports import Attempt, Performer
@@ -14,6 +14,8 @@ MOST_DETAIL: Final = 4096
 """The most letters that a failure may have."""
 LONGEST_WAIT: Final = 365 * 86_400.0
 """The most seconds that another side can ask us to stay away."""
+MOST_TOLD: Final = 2.0**53
+"""What an attempt can be said to have taken, of anything."""
 NOT_BEGUN: Final = Outcome.failed("unavailable", "it was stopped before it began")
 """Of this one it is known that nothing was done."""
 Told = Callable[[Attempt, Outcome, Deed], None]
@@ -114,6 +116,17 @@ def presentable(failure: Failure) -> Failure:
     """A failure that can be written down, whatever a performer put into it."""
     kind = failure.kind if isinstance(failure.kind, str) and failure.kind.isascii() else "unknown"
     return Failure(kind, well_formed(str(failure.message)[:MOST_DETAIL]), _pause(failure), _detail(failure.detail))
+
+
+def countable(usage: Usage) -> Usage:
+    """What a performer says it took, as far as it can be believed: numbers, none below zero."""
+    seconds, usd = _amount(usage.seconds), _amount(usage.usd)
+    return Usage(seconds, int(_amount(usage.tokens) or 0), usd, int(_amount(usage.calls) or 0))
+
+
+def _amount(told: Any) -> float | None:
+    is_number = isinstance(told, (int, float)) and 0 <= told < MOST_TOLD
+    return float(told) if is_number else None
 
 
 def _pause(failure: Failure) -> float | None:

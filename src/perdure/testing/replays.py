@@ -79,19 +79,32 @@ def digest_of_state(state: State) -> str:
 
 def picture_of(state: State) -> dict[str, Any]:
     """All that matters of a state, as JSON."""
-    return {
-        "status": status_of(state),
-        "paused": [state.paused_at, state.paused],
-        "flying": sorted(state.flying),
-        "eager": sorted(state.eager),
-        "locks": {name: cell.key for name, cell in sorted(state.locks.items())},
-        "questions": sorted(state.questions),
-        "signals": {name: len(queue) for name, queue in sorted(state.signals.items()) if queue},
-        "undoing": sorted(f"{key}:{visit}" for key, visit in state.undoing),
-        "effects": [[each.cell.key, each.visit, each.attempts, each.over] for each in state.effects.values()],
-        "counted": [state.steps_over, state.attempts],
-        "wake_at": state.wake_at,
-    } | {f"step {key}": _picture_of_cell(state, cell) for key, cell in state.cells.items()}
+    return (
+        {
+            "status": status_of(state),
+            "paused": [state.paused_at, state.paused],
+            "flying": sorted(state.flying),
+            "eager": sorted(state.eager),
+            "locks": {name: cell.key for name, cell in sorted(state.locks.items())},
+            "questions": sorted(state.questions),
+            "signals": {name: len(queue) for name, queue in sorted(state.signals.items()) if queue},
+            "undoing": sorted(f"{key}:{visit}" for key, visit in state.undoing),
+            "effects": [[each.cell.key, each.visit, each.attempts, each.over] for each in state.effects.values()],
+            "counted": [state.steps_over, state.attempts],
+            "wake_at": state.wake_at,
+        }
+        | {f"step {key}": _picture_of_cell(state, cell) for key, cell in state.cells.items()}
+        | _picture_of_books(state)
+    )
+
+
+def _picture_of_books(state: State) -> dict[str, Any]:
+    """Nothing for a run that nothing limits and that took nothing: those of earlier releases look as ever."""
+    ledgers = {
+        f"ledger {key}": [each.limits, each.raised, each.spent, each.reserved, each.open, each.question]
+        for key, each in state.books.ledgers.items()
+    }
+    return {**ledgers, **({"used": state.books.used} if state.books.used else {})}
 
 
 def _picture_of_cell(state: State, cell: Cell) -> list[Any]:

@@ -82,6 +82,7 @@ class World:
         *,
         repeat: Repeat | Callable[[Call], Repeat] = "safe",
         seconds: Callable[[Call], float | None] = lambda _: None,
+        estimate: Callable[[Call], Mapping[str, float]] = lambda _: {},
         strategies: Mapping[str, Any] | None = None,
         plans: Mapping[str, Plan | Mapping[str, Any]] | None = None,
         probes: Collection[str] = (),
@@ -112,9 +113,8 @@ class World:
         self._tries: dict[tuple[str, str], list[tuple[int, int]]] = {}
         named = {name: self.put(_as_plan(each)) for name, each in (plans or {}).items()}
         ask: Callable[[Call], Repeat] = repeat if callable(repeat) else lambda _: repeat
-        self.rules = Rules(
-            self.read, self.outline, ask, seconds, strategies or {}, named, probes.__contains__, (undo or {}).get
-        )
+        looks = probes.__contains__, (undo or {}).get
+        self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named, *looks, estimate=estimate)
         self.state = State("r_1", self.rules)
 
     # ---------------------------------------------------------------- what is kept
@@ -278,6 +278,7 @@ class World:
             return self.send(e.AttemptLost(**about))
         outcome = _as_outcome(given(call) if callable(given) else given)
         told: dict[str, Any] = {"exit": outcome.exit, "failure": outcome.failure, "judged": outcome.judged}
+        told["usage"] = outcome.usage
         if command.deed == "do":
             told["approval"] = outcome.approval
         return self.send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **told))

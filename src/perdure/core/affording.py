@@ -1,0 +1,192 @@
+"""Whether an attempt can be afforded, and what follows when it cannot.
+
+Only attempts reserve, in every ledger around them at once. One that does not fit waits while another attempt inside
+the same ledger is at work: that one may take less than was promised to it, and its result is wanted in any case. When
+nobody is at work the ledger is used up, and its owner ends, or asks.
+"""
+
+from heapq import heappop, heappush
+from typing import Any
+
+from perdure.core import events as e
+from perdure.core.calls import Call, Failure, Usage
+from perdure.core.cells import Cell, Grown, Serial
+from perdure.core.deciding import Deciding
+from perdure.core.ending import Ending, end
+from perdure.core.ledger import Ledger, Line, amounts_of, pieces, told
+from perdure.core.lines import is_hungry, make_hungry
+from perdure.core.seeing import output_of
+from perdure.core.spending import depth_in
+from perdure.core.values import Value
+
+FINISH, FAIL = "finish", "fail"
+
+# ------------------------------------------------------------------------------- before an attempt
+
+
+def afford(turn: Deciding, cell: Cell, call: Call) -> Usage | None:
+    """What an attempt is promised; None if it does not begin now."""
+    if any(turn.state.cells[each.key].status != "active" for each in cell.ledgers):
+        return None  # it is about to be stopped
+    promised = _promised(turn, cell, call)
+    demand = _demand(cell, promised)
+    for ledger in cell.ledgers:
+        if "depth" in ledger.limits:
+            demand["depth"] = depth_in(cell, ledger)
+        if word := ledger.lacks(demand, turn.now):
+            _refuse(turn, cell, ledger, word, demand)
+            return None
+    return promised
+
+
+def _promised(turn: Deciding, cell: Cell, call: Call) -> Usage:
+    """What the plan expects, else what the tool says of itself; a model that is asked is one call at least."""
+    said = {**turn.state.rules.estimate(call), **cell.traits.estimate}
+    usd, seconds = said.get("usd"), said.get("seconds")
+    return Usage(
+        None if seconds is None else float(seconds),
+        round(said.get("tokens", 0)),
+        None if usd is None else float(usd),
+        max(round(said.get("calls", 0)), cell.traits.asks),
+    )
+
+
+def _demand(cell: Cell, promised: Usage) -> dict[str, int]:
+    """What must be left: all that is promised, and of what cannot be avoided at least a little."""
+    demand = {**amounts_of(promised), "steps": int(not cell.work.attempt)}
+    demand["seconds"] = max(1, pieces("seconds", promised.seconds or 0.0))
+    if cell.traits.asks:
+        demand.setdefault("tokens", 1)
+        if promised.usd is None:
+            demand["usd"] = 1
+    return demand
+
+
+def deadline(turn: Deciding, cell: Cell, due: int | None) -> int | None:
+    """When an attempt has to be over: nothing goes on when its time is used up."""
+    times = [turn.now + each.left("seconds", turn.now) for each in cell.ledgers if "seconds" in each.limits]
+    return min([*times, *([] if due is None else [due])], default=None)
+
+
+def is_out_of_time(turn: Deciding, cell: Cell) -> bool:
+    """Whether the time of a ledger around a step is used up: an attempt that was cut off then was not slow."""
+    return any("seconds" in each.limits and each.left("seconds", turn.now) <= 0 for each in cell.ledgers)
+
+
+# ------------------------------------------------------------------------------- waiting
+
+
+def _refuse(turn: Deciding, cell: Cell, ledger: Ledger, word: str, demand: dict[str, int]) -> None:
+    if ledger.open or ledger.then[word] == "ask":
+        _park(turn, cell, ledger, demand)
+        if not ledger.open and ledger.question not in turn.state.questions:
+            _ask(turn, cell, ledger, word, demand[word])
+    else:
+        how = Failure("budget", _used_up(turn, cell, ledger, word, demand[word]))
+        conclude(turn, turn.state.cells[ledger.key], ledger.then[word], how, cell)
+
+
+def _park(turn: Deciding, cell: Cell, ledger: Ledger, demand: dict[str, int]) -> None:
+    """Wait with those that want just as much: when the first of them does not fit, none does."""
+    lines = turn.state.books.broke.setdefault(ledger.key, {})
+    line = lines.setdefault((cell.traits.tool, *demand.items()), Line())
+    line.version = ledger.version
+    heappush(line.heap, (cell.traits.rank, cell.age, cell.key, cell.visit))
+
+
+def readmit(turn: Deciding) -> None:
+    """Let the first of every line look again, where something became free since it looked."""
+    books = turn.state.books
+    for key, lines in tuple(books.broke.items()):
+        for wants, line in tuple(lines.items()):
+            if line.version != books.ledgers[key].version and not _is_looking(turn, line):
+                _call(turn, line)
+            if not line.heap:
+                del lines[wants]
+        if not lines:
+            del books.broke[key]
+
+
+def _is_looking(turn: Deciding, line: Line) -> bool:
+    entry = line.called
+    return entry is not None and turn.state.books.called.get(entry[2]) is line and is_hungry(turn.state, entry)
+
+
+def _call(turn: Deciding, line: Line) -> None:
+    line.called = None
+    while line.heap and line.called is None:
+        entry = heappop(line.heap)
+        if is_hungry(turn.state, entry):
+            line.called = entry
+            turn.state.books.called[entry[2]] = line
+            make_hungry(turn.state, turn.state.cells[entry[2]])
+
+
+# ------------------------------------------------------------------------------- used up
+
+
+def conclude(turn: Deciding, owner: Cell, then: str, failure: Failure, cause: Cell | None = None) -> None:
+    """End the owner of a ledger that is used up: it fails, or it is over with what there is."""
+    blamed = cause.key if cause is not None and cause is not owner else ""
+    if then == FINISH:
+        how = Ending(output=_so_far(turn, owner), partial=True)
+    else:
+        how = Ending("failure", failure=failure, cause=blamed)
+    if owner.kind == "work":
+        end(turn, owner, how)
+        return
+    about: dict[str, Any] = {"step": owner.key, "visit": owner.visit, "exit": how.exit, "output": how.output}
+    turn.record(e.StepStopping(**about, failure=how.failure, cause=how.cause, partial=how.partial))
+    turn.look_at(owner)
+
+
+def _so_far(turn: Deciding, owner: Cell) -> Value | None:
+    """What there is: in a row and in an agent, the output of what ended last. Other groups know by themselves."""
+    body = owner.body
+    if isinstance(body, Serial):
+        return turn.keep(output_of(turn.state, body.last)) if body.last else None
+    if not isinstance(body, Grown):
+        return None
+    good = [each for each in body.children.values() if each.result and each.result.exit == "success"]
+    return turn.keep(output_of(turn.state, good[-1]) if good else None)
+
+
+def _used_up(turn: Deciding, cell: Cell, ledger: Ledger, word: str, needs: int) -> str:
+    most, used = told(word, ledger.most(word)), told(word, ledger.used(word, turn.now))
+    whose = f"of {ledger.key}" if ledger.key else "of the run"
+    if word == "depth":
+        return f"the budget {whose} allows agents within agents {most:g} deep, and {cell.key} stands {needs:g} deep"
+    wants = "" if ledger.key == cell.key else f" by {cell.key}"
+    return f"the budget {whose} is used up: {used:g} of {most:g} {word} spent, and {told(word, needs):g} needed{wants}"
+
+
+# ------------------------------------------------------------------------------- asking
+
+
+def _ask(turn: Deciding, cell: Cell, ledger: Ledger, word: str, needs: int) -> None:
+    owner = turn.state.cells[ledger.key]
+    text = (
+        f"{_used_up(turn, cell, ledger, word, needs).capitalize()}. Answer with how much more there is, or {FINISH} "
+        f"(be over with what there is), or {FAIL}."
+    )
+    question = f"q_{owner.key or 'run'}_{owner.visit}_{word}"
+    while question in turn.state.asked:
+        question += "_again"
+    about: dict[str, Any] = {"step": owner.key, "visit": owner.visit, "question": question, "text": text}
+    turn.record(e.QuestionAsked(answer="choice", about="budget", of=word, choices=(FINISH, FAIL), **about))
+
+
+def hear(turn: Deciding, owner: Cell, event: e.QuestionAnswered) -> None:
+    """A person has answered: a number lets those who wait look again, a word ends the owner."""
+    ledger = owner.ledger
+    if ledger is None or ledger.question != event.question or owner.status != "active":
+        return
+    answer = event.value.load(turn.read)
+    if isinstance(answer, str):
+        conclude(turn, owner, answer, Failure("budget", f"the budget is used up ({ledger.word}), and that is final"))
+
+
+def flaw_of_answer(value: Any) -> str:
+    """What is wrong with an answer to the question how much more there is."""
+    is_more = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+    return "" if is_more or value in (FINISH, FAIL) else f"answer with how much more there is, or {FINISH}, or {FAIL}"
