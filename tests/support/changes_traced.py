@@ -22,6 +22,7 @@ class Traced:
         ours, theirs = self._processes.Pipe()
         process = self._processes.Process(target=victim, args=(theirs, work, *arguments))
         process.start()
+        theirs.close()
         pid = ours.recv()
         command = [self._strace, "-f", "-p", str(pid), f"-etrace={','.join(WRITING)}", *self._options]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tracer:
@@ -32,7 +33,6 @@ class Traced:
         code = process.exitcode
         process.close()
         ours.close()
-        theirs.close()
         return code, told
 
 

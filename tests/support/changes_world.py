@@ -10,6 +10,7 @@ from perdure.ports import Attempt
 from perdure.tools.builtin.files import patch
 from perdure.tools.changes import take_back
 from perdure.tools.context import Context
+from perdure.tools.failure import ToolFailure
 from perdure.tools.hands import Hands
 
 START = {"a.txt": b"one\ntwo\nthree\n", "b.txt": b"gone\n", "c.txt": b"\xef\xbb\xbfx\r\ny\r\n", "d/e.txt": b"stays\n"}
@@ -92,6 +93,16 @@ def do(place):
 def undo(place):
     """Apply the patch, and take it back."""
     return take_back(context_of(hands_at(place), "undo"), do(place))
+
+
+def attempt(place):
+    """Apply the patch where a system call fails; what was said goes into a file."""
+    try:
+        do(place)
+        told = "done"
+    except ToolFailure as failure:
+        told = failure.failure.kind
+    (place / "told").write_text(told)
 
 
 def victim(pipe, work, *arguments):

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from multiprocessing import forkserver
 from pathlib import Path
+from types import ModuleType
 
 import changes_world
 import pytest
@@ -38,11 +39,17 @@ def context(hands):
     return lambda key="key", **rules: context_of(hands, key, **rules)
 
 
-@pytest.fixture(scope="session")
-def processes():
+@pytest.fixture
+def processes(forked, monkeypatch):
     """Processes that have imported everything already."""
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # else each process imports pytest first
+    return forked
+
+
+@pytest.fixture(scope="session")
+def forked():
     found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(["changes_world"])
+    found.set_forkserver_preload(["changes_steps"])
     with pytest.MonkeyPatch.context() as patch:
         support = Path(changes_world.__file__).parent
         patch.setenv("PYTHONPATH", os.pathsep.join([str(support), *sys.path]))

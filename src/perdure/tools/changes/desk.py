@@ -37,17 +37,23 @@ class Desk:
         self._hands: Final = context.hands
         self._judging: Final = Judging(context)
         self._set: Final = set_of(context.key)
-        make_private(self._hands.state / "changes")
         self._lock = -1
-        self.images: Final = Images(self._hands.state)
-        self._intents: Final = Intents(self._hands.state)
+        self.images: Images
         self.tree: Tree
-        self._failing: Failing
 
     def __enter__(self) -> Self:
-        self._lock = os.open(
-            self._hands.state / "changes" / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE
-        )
+        try:
+            self._open()
+        except OSError as error:
+            raise ToolFailure("unavailable", f"nothing was changed: {error}") from error
+        return self
+
+    def _open(self) -> None:
+        state = self._hands.state
+        make_private(state / "changes")
+        self.images = Images(state)
+        self._intents = Intents(state)
+        self._lock = os.open(state / "changes" / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         try:
             self._hold()
             self.tree = Tree(self._hands.workspace)
@@ -55,11 +61,12 @@ class Desk:
         except BaseException:
             os.close(self._lock)
             raise
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.tree.close()
         os.close(self._lock)
+        if isinstance(error, OSError):  # what happens after the beginning is told by those who know how far it came
+            raise ToolFailure("unavailable", f"nothing was changed: {error}") from error
 
     def _hold(self) -> None:
         """One at a time, also among processes: a call that was given up may still be at work."""
@@ -127,11 +134,18 @@ class Desk:
                 if not trouble.is_broken:
                     self._intents.forget(intent.set)
                 raise self._failing.failure(trouble, applying.account, fresh=fresh) from trouble.cause
-            intent = self._intents.write(msgspec.structs.replace(intent, stage="placed"))
-        applying.finish()
-        return self._done(intent, applying)
+        try:
+            return self._done(intent, applying)
+        except OSError as error:
+            raise ToolFailure(
+                "in_doubt", f"all files are changed, but it could not be written down: {error}"
+            ) from error
 
     def _done(self, intent: Intent, applying: Applying) -> Output:
+        """Past the point of no return."""
+        if intent.stage == "begun":
+            intent = self._intents.write(msgspec.structs.replace(intent, stage="placed"))
+        applying.finish()
         output = dict(intent.output)
         if applying.weak:
             output["weak_guard"] = True

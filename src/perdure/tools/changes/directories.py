@@ -7,6 +7,7 @@ from typing import Final
 
 from perdure.tools.changes.conflict import Conflict
 from perdure.tools.changes.kernel import NOREPLACE, UNSUPPORTED, rename_at
+from perdure.tools.changes.renaming import move
 from perdure.tools.changes.sets import Change
 from perdure.tools.changes.tree import OURS, Spot, Tree
 
@@ -17,6 +18,7 @@ def bring(tree: Tree, tag: str, change: Change) -> bool:
     """Make a directory, remove it, or give it a mode. Whether it came to that: one with something in it stays."""
     try:
         with tree.spot(change.path) as spot:
+            _clear(spot, tag)
             now = spot.image()
             if now == change.after:
                 return True
@@ -52,20 +54,32 @@ def _removed(spot: Spot) -> bool:
 
 def _made(tree: Tree, spot: Spot, tag: str, mode: int) -> bool:
     """Under another name first, so that it is never seen with a mode that is not its own."""
-    draft = f"{OURS}{tag}-new"
-    with suppress(FileNotFoundError):
-        os.rmdir(draft, dir_fd=spot.directory)
-    os.mkdir(draft, 0o700, dir_fd=spot.directory)
-    if tree.owner != os.geteuid():
-        os.chown(draft, tree.owner, -1, dir_fd=spot.directory, follow_symlinks=False)
-    _moded(spot.beside(draft), mode)
+    draft = spot.beside(f"{OURS}{tag}-new")
+    os.mkdir(draft.name, 0o700, dir_fd=draft.directory)
     try:
-        rename_at(spot.directory, draft, spot.name, NOREPLACE)
+        if tree.owner != os.geteuid():
+            os.chown(draft.name, tree.owner, -1, dir_fd=draft.directory, follow_symlinks=False)
+        _moded(draft, mode)
+        _named(draft, spot)
+    except OSError:
+        _clear(spot, tag)
+        raise
+    return True
+
+
+def _named(draft: Spot, spot: Spot) -> None:
+    try:
+        rename_at(spot.directory, draft.name, spot.name, NOREPLACE)
     except OSError as error:
         if error.errno not in UNSUPPORTED:
             raise
-        os.rename(draft, spot.name, src_dir_fd=spot.directory, dst_dir_fd=spot.directory)
-    return True
+        move(draft, spot)  # over an empty directory, if somebody has made one just now
+
+
+def _clear(spot: Spot, tag: str) -> None:
+    """Remove what was not made to its end."""
+    with suppress(FileNotFoundError):
+        os.rmdir(f"{OURS}{tag}-new", dir_fd=spot.directory)
 
 
 def _moded(spot: Spot, mode: int) -> bool:
