@@ -103,6 +103,13 @@ async def test_output_is_heard_while_it_runs_and_bounded():
     assert sum(len(more) for _, more in heard) == 3_000_011
 
 
+@pytest.mark.parametrize("tier", ["bwrap", "landlock"])
+async def test_who_is_left_behind_holds_nobody_up(tier):
+    ran = await run(Command(["sh", "-c", "(setsid sleep 60 &) ; echo hi"], seconds=30, tier=tier))
+    assert (ran.stdout, ran.stopped) == (b"hi\n", "")
+    assert ran.seconds < 20
+
+
 async def test_an_endless_talker_is_ended():
     ran = await run(Command(["yes"], seconds=0.5, limits=Limits(output=1000)))
     assert (ran.stopped, ran.code, ran.truncated) == ("time", 137, True)

@@ -193,7 +193,8 @@ def lot(seed, steps):
     random_ = random.Random(seed)
     lines = []
     for n in range(steps):
-        words = {"n": n, "a": random_.randrange(4), "b": random_.randrange(4), "mode": random_.choice([600, 644, 755])}
+        one, other = random_.sample(range(4), 2)  # what `cp -r d1 d1` does depends on the order of a directory
+        words = {"n": n, "a": one, "b": other, "mode": random_.choice([600, 644, 755])}
         lines.append(random_.choice(STEPS).format(**words, mode1=random_.choice([0, 5])) + " 2>/dev/null || true")
     return "\n".join(lines)
 
@@ -202,7 +203,7 @@ def lot(seed, steps):
 @pytest.mark.parametrize("kind", KINDS)
 async def test_what_is_found_is_what_happened(hands, kind, volume, tmp_path):
     """Both kinds of stage find the difference between the tree before and the tree as the commands alone leave it."""
-    for seed in range(volume(12, 400)):
+    for seed in range(volume(10, 400)):
         for each in hands.workspace.iterdir():
             done("/bin/rm", "-rf", str(each))
         done("/bin/bash", "-c", lot(seed, 8), cwd=hands.workspace)

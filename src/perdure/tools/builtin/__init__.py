@@ -1,5 +1,6 @@
 """The tools that come with it: `BUILTIN` are small and pure, `HANDS` reach into a workspace and into the world."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.tools.builtin import flow, json_, text, time_
@@ -7,6 +8,13 @@ from perdure.tools.tool import AnyTool, is_tool
 
 if TYPE_CHECKING:
     HANDS: tuple[AnyTool, ...]
+    FILES: tuple[AnyTool, ...]
+    HTTP: tuple[AnyTool, ...]
+    SHELL: tuple[AnyTool, ...]
+    PYTHON: tuple[AnyTool, ...]
+
+_ROOMS: Final = {"FILES": "files", "HTTP": "http_", "SHELL": "shell", "PYTHON": "python_", "GIT": "git_"}
+"""Where the tools that reach out are, by domain."""
 
 BUILTIN: Final[tuple[AnyTool, ...]] = tuple(
     each for module in (flow, json_, text, time_) for each in vars(module).values() if is_tool(each)
@@ -16,12 +24,9 @@ BUILTIN: Final[tuple[AnyTool, ...]] = tuple(
 
 def __getattr__(name: str) -> Any:
     """`HANDS` are made when somebody asks for them: a plan that touches nothing does not wait for them."""
-    if name != "HANDS":
+    if name not in _ROOMS and name != "HANDS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from perdure.tools.builtin.files import FILES  # noqa: PLC0415
-    from perdure.tools.builtin.git_ import GIT  # noqa: PLC0415
-    from perdure.tools.builtin.http_ import HTTP  # noqa: PLC0415
-    from perdure.tools.builtin.python_ import PYTHON  # noqa: PLC0415
-    from perdure.tools.builtin.shell import SHELL  # noqa: PLC0415
-
-    return globals().setdefault("HANDS", (*FILES, *HTTP, *SHELL, *PYTHON, *GIT))
+    rooms = {each: import_module(f"{__name__}.{room}") for each, room in _ROOMS.items()}
+    found = {each: getattr(room, each) for each, room in rooms.items()}
+    globals().update(found, HANDS=tuple(tool for tools in found.values() for tool in tools))
+    return globals()[name]

@@ -25,18 +25,19 @@ class Held:
         """
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.descriptor, signal.SIGKILL)
-        return await self._gone()
+        return await self.gone(GRACE)
 
     def close(self) -> None:
         """Let go of it."""
         os.close(self.descriptor)
 
-    async def _gone(self) -> bool:
+    async def gone(self, seconds: float | None = None) -> bool:
+        """Wait until it is gone; False if it still is not after so many seconds."""
         loop = asyncio.get_running_loop()
         gone: asyncio.Future[None] = loop.create_future()
         loop.add_reader(self.descriptor, lambda: gone.done() or gone.set_result(None))
         try:
-            async with asyncio.timeout(GRACE):
+            async with asyncio.timeout(seconds):
                 await gone
         except TimeoutError:
             return False

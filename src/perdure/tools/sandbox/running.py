@@ -91,6 +91,9 @@ class Sandboxed:
         """Our end of the pipe that the sandbox waits at; while it is open, we are there."""
         self._status: Status | None = None
         self._held: Held | None = None
+        """The first process of the sandbox."""
+        self._outer: Held | None = None
+        """The process that we have started."""
         self._group = Group(None)
         self._outlet = Outlet(command.network) if command.network else None
         self._transport: asyncio.SubprocessTransport | None = None
@@ -140,6 +143,8 @@ class Sandboxed:
             stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env, cwd="/", start_new_session=True, pass_fds=descriptors,
         )  # fmt: skip
         self._process = Process(self._transport, protocol, loop)
+        with contextlib.suppress(ProcessLookupError):  # it may be over already
+            self._outer = Held(self._process.pid)
 
     async def _confine(self) -> None:
         assert self._status is not None  # noqa: S101  for the types
@@ -195,9 +200,12 @@ class Sandboxed:
         return self._status is None or self._status.started or self.code > 128  # noqa: PLR2004  it was killed
 
     async def wait(self) -> int:
-        """Until it has ended by itself. What it left behind lives until `close`."""
+        """Until it has ended by itself. What it left behind lives until `close`, and may hold its pipes open."""
         assert self._process is not None  # noqa: S101  for the types
-        return await self._process.wait()
+        if self._outer is not None:
+            await self._outer.gone()
+        await _returned(self._process)
+        return self.code
 
     # --------------------------------------------------------------- ending
 
@@ -246,8 +254,9 @@ class Sandboxed:
 
     def _let_go(self) -> None:
         self._group.remove()
-        if self._held is not None:
-            self._held.close()
+        for each in (self._held, self._outer):
+            if each is not None:
+                each.close()
         if self._status is not None:
             self._status.close()
 
