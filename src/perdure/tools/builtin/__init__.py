@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     HTTP: tuple[AnyTool, ...]
     SHELL: tuple[AnyTool, ...]
     PYTHON: tuple[AnyTool, ...]
+    GIT: tuple[AnyTool, ...]
 
 _ROOMS: Final = {"FILES": "files", "HTTP": "http_", "SHELL": "shell", "PYTHON": "python_", "GIT": "git_"}
 """Where the tools that reach out are, by domain."""
