@@ -43,12 +43,15 @@ def detach_start(settings: Settings, job: Start, addresses: tuple[str, ...], *, 
     """Have a run started and driven elsewhere; print its id."""
     plan = json.loads(job.plan.canonical_json())
     what = {"plan": plan, "inputs": dict(job.inputs), "session": job.session, "seed": job.seed}
-    _detach(settings, job, {"start": what, "tools": addresses}, as_json=as_json)
+    order = {"start": what, "tools": addresses, "workspace": job.workspace}
+    _detach(settings, job, order, as_json=as_json)
 
 
-def detach_resume(settings: Settings, job: Resume, addresses: tuple[str, ...], *, as_json: bool) -> None:
+def detach_resume(manner: Manner, job: Resume) -> None:
     """Have a run carried on elsewhere; print its id."""
-    _detach(settings, job, {"resume": {"run": job.run, "by": job.by}, "tools": addresses}, as_json=as_json)
+    place = "" if manner.workspace is None else str(manner.workspace)
+    order = {"resume": {"run": job.run, "by": job.by}, "tools": manner.addresses, "workspace": place}
+    _detach(manner.settings, job, order, as_json=manner.as_json)
 
 
 def _detach(settings: Settings, job: Job, order: Mapping[str, Any], *, as_json: bool) -> None:
@@ -149,7 +152,8 @@ def _carry_out(order: Mapping[str, Any], tell: IO[bytes]) -> int:
         _tell(tell, {"run": run})
         click.echo(f"run {run} is driven by process {os.getpid()}", err=True)
 
-    manner = Manner(settings, all_tools_from(addresses), addresses, toolset_here(), wait=True, begun=begun)
+    place = Path(order["workspace"]) if order["workspace"] else None
+    manner = Manner(settings, all_tools_from(addresses), addresses, toolset_here(), place, wait=True, begun=begun)
     return asyncio.run(carry_out(_job(order), manner))
 
 

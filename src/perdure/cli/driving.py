@@ -8,6 +8,7 @@ import json
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
 import click
@@ -72,6 +73,7 @@ class Start:
     inputs: Mapping[str, Any]
     session: str = ""
     seed: int | None = None
+    workspace: str = ""
 
     async def begin(self, engine: Engine) -> str:
         """Start it here."""
@@ -80,7 +82,8 @@ class Start:
     def request(self) -> Mapping[str, Any]:
         """Have it started."""
         plan = json.loads(self.plan.canonical_json())
-        return {"do": "start", "plan": plan, "inputs": dict(self.inputs), "session": self.session, "seed": self.seed}
+        about = {"session": self.session, "seed": self.seed, "workspace": self.workspace}
+        return {"do": "start", "plan": plan, "inputs": dict(self.inputs), **about}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,8 @@ class Manner:
     """Where the tools come from, for the command that resumes."""
     toolset: Toolset | None = None
     """The MCP servers of the user; each is started when a tool of it is called."""
+    workspace: Path | None = None
+    """The directory to work on; None: where the command was given."""
     wait: bool = False
     """Stay until the run is over, also while it waits for somebody."""
     timeout: float | None = None
@@ -176,7 +181,7 @@ class Manner:
                 patience=patience,
                 supervise=True,
                 memory=most.memory,
-                **granted(),
+                **granted(self.workspace),
             )
             yield await closing.enter_async_context(opened)
 

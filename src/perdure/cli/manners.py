@@ -10,13 +10,23 @@ from perdure.cli.driving import PATIENCE, Manner
 from perdure.cli.toolsets import toolset_here
 from perdure.config import Settings
 from perdure.plan.visible import visible
-from perdure.tools import AnyTool, load_tools
+from perdure.tools import BUILTIN, AnyTool, load_tools
+from perdure.tools.box import by_name
+from perdure.tools.builtin import HANDS
 from perdure.tools.offers import Offers
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 tools_option = click.option(
     "--tools", "addresses", multiple=True, metavar="MODULE:OBJECT", help="Tools that plans may use; can be repeated."
+)
+
+
+workspace_option = click.option(
+    "--workspace",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The directory to work on; left out: that of the run, or this one.",
 )
 
 
@@ -41,6 +51,11 @@ def tools_from(addresses: tuple[str, ...]) -> tuple[AnyTool, ...]:
     """The tools at all addresses, each once."""
     found = {tool.name: tool for address in addresses for tool in load_tools(address)}
     return tuple(found.values())
+
+
+def known_tools(addresses: tuple[str, ...]) -> dict[str, AnyTool]:
+    """The tools that come with it, and those at all addresses, by name."""
+    return by_name([*BUILTIN, *HANDS, *tools_from(addresses)])
 
 
 def offers_here() -> Offers:
@@ -70,6 +85,7 @@ def manner_from(settings: Settings, given: Mapping[str, Any], tools: tuple[AnyTo
     if given["as_json"] and given["jsonl"]:
         raise click.UsageError("--json and --jsonl both want standard output")
     taken = {name: given[name] for name in ("wait", "timeout", "patience", "as_json", "jsonl")}
+    taken["workspace"] = more.pop("workspace", None) or given.get("workspace")
     toolset = more.pop("toolset", None) or toolset_here()
     return Manner(settings, tools, given["addresses"], toolset, **taken, **more)
 

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from perdure.cli.arguments import limit_options, limits_from, usable
 from perdure.cli.codes import FAILED, OK, WAITING
-from perdure.cli.manners import tools_from, tools_option
+from perdure.cli.manners import known_tools, tools_option
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.config.policy import UserPolicy, load_policy
 from perdure.core.layers import layers_at
@@ -18,7 +18,6 @@ from perdure.core.policy import Deed, DeedKind, Layer, Terms, judge, shown, stri
 from perdure.plan.index import Index
 from perdure.plan.problems import did_you_mean
 from perdure.plan.visible import visible
-from perdure.tools import BUILTIN
 
 if TYPE_CHECKING:
     from perdure.tools import AnyTool
@@ -73,7 +72,7 @@ def test(ctx: click.Context, plan: str, deeds: tuple[str, ...], step: str | None
 
     Exit code 0: all are allowed. 4: a person would be asked. 1: some are denied.
     """
-    tools = {each.name: each for each in (*BUILTIN, *tools_from(given.pop("addresses")))}
+    tools = known_tools(given.pop("addresses"))
     asked = [_deed(text, tools) for text in deeds]
     user, layers = _in_force(plan, step, given, as_json=as_json)
     found = [judge(layers, deed) for deed in asked]

@@ -11,10 +11,11 @@ from perdure.cli.codes import BUDGET, CANCELLED, FAILED, INTERRUPTED, LATE, OK, 
 from perdure.cli.detaching import detach_resume
 from perdure.cli.driving import Manner, Resume, carry_out
 from perdure.cli.following import follow, rests
+from perdure.cli.granting import place_of
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts, carried_out
 from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option
+from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option, workspace_option
 from perdure.cli.reaching import Reached, by_option, full_id, owner_or, whoever
 from perdure.cli.reporting import say_waits
 from perdure.cli.screens import Silent
@@ -30,6 +31,7 @@ _WORST_FIRST: Final = (FAILED, BUDGET, WAITING, CANCELLED)
 @click.option("--all", "everything", is_flag=True, help="Go on with every run that was under way.")
 @click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
 @tools_option
+@workspace_option
 @by_option
 @following_options
 @db_option
@@ -43,14 +45,16 @@ def resume(ctx: click.Context, run: str | None, everything: bool, **given: Any) 
     if (run is None) is not everything:
         raise click.UsageError("name a run, or say --all")
     settings = settings_for(given["db"])
-    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce)
     by = whoever(given["by"])
-    if run is None:
+    id_ = None if run is None else carried_out(full_id(settings, run))
+    place = given["workspace"] or (None if id_ is None else carried_out(place_of(settings, id_)))
+    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce, workspace=place)
+    if id_ is None:
         ctx.exit(carried_out(_all(manner, by)))
-    job = Resume(carried_out(full_id(settings, run)), by)
+    job = Resume(id_, by)
     try:
         if given["detach"]:
-            detach_resume(settings, job, given["addresses"], as_json=given["as_json"])
+            detach_resume(manner, job)
             return
         code = carried_out(carry_out(job, manner))
     except PlanError as error:

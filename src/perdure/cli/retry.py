@@ -6,9 +6,10 @@ import click
 
 from perdure.cli.arguments import refuse
 from perdure.cli.driving import Retry, carry_out
+from perdure.cli.granting import place_of
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option
+from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option, workspace_option
 from perdure.cli.reaching import by_option, full_id, whoever
 from perdure.plan import PlanError
 
@@ -17,6 +18,7 @@ from perdure.plan import PlanError
 @click.argument("run")
 @click.argument("step", required=False)
 @tools_option
+@workspace_option
 @by_option
 @following_options
 @db_option
@@ -28,8 +30,10 @@ def retry(ctx: click.Context, run: str, step: str | None, **given: Any) -> None:
     that is a new visit, beyond what the plan allows.
     """
     settings = settings_for(given["db"])
-    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce)
-    job = Retry(carried_out(full_id(settings, run)), step or "", whoever(given["by"]))
+    id_ = carried_out(full_id(settings, run))
+    place = given["workspace"] or carried_out(place_of(settings, id_))
+    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce, workspace=place)
+    job = Retry(id_, step or "", whoever(given["by"]))
     try:
         code = carried_out(carry_out(job, manner))
     except PlanError as error:

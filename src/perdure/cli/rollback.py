@@ -6,9 +6,10 @@ import click
 
 from perdure.cli.arguments import refuse
 from perdure.cli.driving import Rollback, carry_out
+from perdure.cli.granting import place_of
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option
+from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option, workspace_option
 from perdure.cli.reaching import by_option, full_id, whoever
 from perdure.plan import PlanError
 
@@ -18,6 +19,7 @@ from perdure.plan import PlanError
 @click.option("--to", default="", metavar="CHECKPOINT", help="Only what was done after this checkpoint.")
 @click.option("-m", "reason", default="", metavar="WHY", help="Why.")
 @tools_option
+@workspace_option
 @by_option
 @following_options
 @db_option
@@ -29,8 +31,10 @@ def rollback(ctx: click.Context, run: str, to: str, reason: str, **given: Any) -
     again for this alone. It ends `rolled_back`, and says what could not be taken back.
     """
     settings = settings_for(given["db"])
-    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce)
-    job = Rollback(carried_out(full_id(settings, run)), to, reason, whoever(given["by"]))
+    id_ = carried_out(full_id(settings, run))
+    place = given["workspace"] or carried_out(place_of(settings, id_))
+    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce, workspace=place)
+    job = Rollback(id_, to, reason, whoever(given["by"]))
     try:
         code = carried_out(carry_out(job, manner))
     except PlanError as error:

@@ -1,5 +1,7 @@
 """`perdure run`: carry out a plan, and follow it."""
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -7,14 +9,25 @@ import click
 from perdure.cli.arguments import limit_options, limits_from, usable
 from perdure.cli.detaching import detach_start
 from perdure.cli.driving import Start, carry_out
+from perdure.cli.granting import granted
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import announce, following_options, manner_from, offers_here, tools_from, tools_option
+from perdure.cli.manners import (
+    announce,
+    following_options,
+    manner_from,
+    offers_here,
+    tools_from,
+    tools_option,
+    workspace_option,
+)
 from perdure.cli.toolsets import hint_at_unseen, toolset_here
+from perdure.config import Settings
 from perdure.engine.starting import not_enforced
+from perdure.plan import Plan
 from perdure.plan.index import Index
-from perdure.tools import BUILTIN, toolbox_of
+from perdure.tools import BUILTIN, AnyTool, toolbox_of
 from perdure.tools.builtin import HANDS
 
 
@@ -25,6 +38,9 @@ from perdure.tools.builtin import HANDS
 @tools_option
 @click.option("--session", default="", metavar="ID", help="The session that the run belongs to.")
 @click.option("--seed", type=int, metavar="N", help="What all chance in the run is derived from.")
+@workspace_option
+@click.option("--dry-run", is_flag=True, help="Do nothing, and tell what would be done.")
+@click.option("--like", metavar="RUN", help="In a dry run, take for granted what the steps of an earlier run gave.")
 @click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
 @following_options
 @db_option
@@ -47,9 +63,22 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     tools = (*named, *offers.loaded)
     if later := not_enforced(Index(found)):
         click.echo(f"note: this release does not enforce: {', '.join(later)}", err=True)
-    job = Start(found, inputs_from(found.inputs, pairs, file), given["session"], given["seed"])
-    settings = settings_for(given["db"])
+    settings, inputs = settings_for(given["db"]), inputs_from(found.inputs, pairs, file)
+    if given["dry_run"]:
+        ctx.exit(carried_out(_rehearsed(found, inputs, settings, given, tools)))
+    place = str((given["workspace"] or Path.cwd()).resolve())
+    job = Start(found, inputs, given["session"], given["seed"], place)
     if given["detach"]:
         detach_start(settings, job, given["addresses"], as_json=given["as_json"])
         return
     ctx.exit(carried_out(carry_out(job, manner_from(settings, given, tools, toolset=toolset, begun=announce))))
+
+
+async def _rehearsed(
+    plan: Plan, inputs: Mapping[str, Any], settings: Settings, given: Mapping[str, Any], tools: tuple[AnyTool, ...]
+) -> int:
+    from perdure.cli.rehearsing import outputs_from, rehearse, show  # noqa: PLC0415  few need it, and it loads much
+
+    world = {"tools": tools, **granted(given["workspace"])}
+    found = await rehearse(plan, inputs, world, await outputs_from(settings, given["like"]))
+    return show(found, as_json=given["as_json"])

@@ -7,12 +7,11 @@ from typing import Any
 import click
 
 from perdure.cli.codes import NOT_FOUND
-from perdure.cli.manners import offers_here, tools_from, tools_option
+from perdure.cli.manners import known_tools, offers_here, tools_option
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.plan.problems import did_you_mean
 from perdure.plan.visible import visible
-from perdure.tools import BUILTIN, AnyTool
-from perdure.tools.box import by_name
+from perdure.tools import AnyTool
 from perdure.tools.describing import described, in_words
 from perdure.tools.errors import NotLoaded
 from perdure.tools.offers import Offers
@@ -28,7 +27,7 @@ def tools() -> None:
 @json_option
 def ls(addresses: tuple[str, ...], as_json: bool) -> None:
     """List the tools. Those of installed distributions are known by their metadata; none of them is imported."""
-    known, offers = by_name([*BUILTIN, *tools_from(addresses)]), offers_here()
+    known, offers = known_tools(addresses), offers_here()
     found = [*map(described, known.values()), *_offered(offers, known)]
     found.sort(key=lambda each: each["name"])
     if as_json:
@@ -56,7 +55,7 @@ def show(name: str, addresses: tuple[str, ...], as_json: bool) -> None:
 
 
 def _document(name: str, addresses: tuple[str, ...]) -> dict[str, Any]:
-    known, offers = by_name([*BUILTIN, *tools_from(addresses)]), offers_here()
+    known, offers = known_tools(addresses), offers_here()
     if name in known:
         return described(known[name])
     if name in offers.refusals or name in offers:

@@ -60,6 +60,8 @@ class RunStarted(Event, frozen=True, kw_only=True):
     """The session it belongs to."""
     parent: str = ""
     """The run that started it."""
+    workspace: str = ""
+    """The directory it works on; empty: none. Nobody else may drive it elsewhere."""
 
 
 class RunPaused(Event, frozen=True, kw_only=True):

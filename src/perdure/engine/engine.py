@@ -13,11 +13,12 @@ from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
 from perdure.core.outline import Outline
 from perdure.core.policy import Layer
+from perdure.core.state import State
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
-from perdure.engine.reaching import hands_for, layers_of, tools_of
+from perdure.engine.reaching import Elsewhere, check_place, hands_for, layers_of, tools_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
@@ -28,6 +29,7 @@ from perdure.journal import open_journal
 from perdure.plan import Plan, PlanError
 from perdure.plan.checks import check
 from perdure.plan.model.parts import Policy
+from perdure.plan.model.steps import AgentStep
 from perdure.ports import Artifact, Clock, Corrupt, Journal, Performer
 from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
@@ -139,7 +141,7 @@ class Engine:
 
     # ------------------------------------------------------------ runs
 
-    async def start(
+    async def start(  # noqa: PLR0913  each is a word of its own, given by name
         self,
         plan: Plan,
         inputs: Mapping[str, Any] | None = None,
@@ -147,14 +149,21 @@ class Engine:
         session: str = "",
         parent: str = "",
         seed: int | None = None,
+        workspace: str = "",
     ) -> RunHandle:
-        """Begin a run. When this returns it is in the journal, and no crash makes it unheard of."""
+        """Begin a run. When this returns it is in the journal, and no crash makes it unheard of.
+
+        `workspace` is the directory it is meant for; another one than that of the engine is refused.
+        """
         outline = self.prepare(plan)
+        place = self._place_for(outline, workspace)
         at = self.host.clock.now()
         run = new_id("r", at)
         given = accepted(plan, inputs or {})
         chance = int.from_bytes(run.encode()) % 2**32 if seed is None else seed
-        started, artifacts = first_fact(outline, given, at, seed=chance, session=session, parent=parent)
+        started, artifacts = first_fact(
+            outline, given, at, seed=chance, session=session, parent=parent, workspace=place
+        )
         await self.host.start(run, started, [*artifacts, *self._named])
         return RunHandle(self, run)
 
@@ -239,11 +248,21 @@ class Engine:
         await runner.send(e.RunReopened(step=step, by=well_formed(by)))
         return [run]
 
-    def _can(self, outline: Outline) -> bool:
+    def _place_for(self, outline: Outline, wanted: str) -> str:
+        """The directory that a run of a plan works on; empty if nothing in it does."""
+        agents = any(isinstance(node.step, AgentStep) for node in outline.index.nodes)
+        named = (self._tools.get(outline.traits(node).tool) for node in outline.index.nodes)
+        if self.hands is None or not (agents or any(tool is not None and tool.works_on_files for tool in named)):
+            return ""
+        check_place(wanted, self.hands)
+        return str(self.hands.workspace)
+
+    def _can(self, state: State) -> bool:
         try:
-            self._check(outline)
-        except PlanError as error:
-            _log.warning("a plan cannot be carried out here: %s", error)
+            self._check(state.cells[""].scope.outline)
+            check_place(state.started.workspace if state.started else "", self.hands)
+        except (PlanError, Elsewhere) as error:
+            _log.warning("a run cannot be carried on here: %s", error)
             return False
         return True
 
@@ -256,12 +275,13 @@ class Engine:
             with suppress(ValueError):  # it is damaged: loading it says where
                 started = e.decode(entry.type, entry.body)
                 if isinstance(started, e.RunStarted):
+                    check_place(started.workspace, self.hands)
                     self._check(self.host.rules.outline(started.plan))
 
     async def _is_known(self, run: str) -> bool:
         try:
             await self._check_known(run)
-        except (PlanError, Corrupt) as error:
+        except (PlanError, Corrupt, Elsewhere) as error:
             _log.warning("%s is left as it is, because it cannot be carried out here: %s", run, error)
             return False
         return True

@@ -30,6 +30,21 @@ DEFAULT: Final = (Layer("the default policy", network=Terms(allow=())),)
 """What holds where nobody has said anything: no host is reached that nobody named."""
 
 
+class Elsewhere(PerdureError):
+    """A run works on another directory than this engine."""
+
+    code: ClassVar[str] = "PRD3203"
+    exit_code: int = 2
+
+
+def check_place(run: str, hands: Hands | None) -> None:
+    """`Elsewhere` if a run that works on a directory would be driven in another one."""
+    here = str(hands.workspace) if hands is not None else ""
+    if run and run != here:
+        told = f"this engine works on {here}" if here else "this engine has no workspace"
+        raise Elsewhere(f"the run works on {run}, and {told}", f"go there, or say --workspace {run}")
+
+
 def layers_of(policy: Policy | tuple[Layer, ...] | None) -> tuple[Layer, ...]:
     """The outermost rules of an engine."""
     if policy is None:

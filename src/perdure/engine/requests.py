@@ -94,7 +94,7 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
 _BEGINNING: Final = frozenset({"start", "resume", "retry", "rollback"})
 """What makes no sense where nothing is begun."""
 _FIELDS: Final = {
-    "start": ("plan", "inputs", "session", "seed"),
+    "start": ("plan", "inputs", "session", "seed", "workspace"),
     "who": (),
     "resume": ("run", "by"),
     "stop": ("by",),

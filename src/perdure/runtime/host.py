@@ -83,8 +83,8 @@ class Host:
         """Plans that were asked for lately, by digest; also one that no journal has yet."""
         self._of_plans: dict[int, Outline] = {}
         """The same by where their plans lie in memory, which they hold on to."""
-        self.can: Callable[[Outline], bool] = lambda _: True
-        """Whether a plan can be carried out here."""
+        self.can: Callable[[State], bool] = lambda _: True
+        """Whether a run can be carried on here."""
         self.runners: dict[str, Runner] = {}
         self.heart: Callable[[], object] = lambda: None
         """Called before an attempt begins that has to be over at some time: it might not give others a turn."""
@@ -173,7 +173,7 @@ class Host:
         runner = Runner(self, self.folded(found, entries), found.head_seq)
         if runner.state.ended is None:
             self.runners[run] = runner
-            runner.is_foreign = not self.can(runner.state.cells[""].scope.outline)
+            runner.is_foreign = not self.can(runner.state)
             runner.count_anew()
             runner.go_on()
         return runner

@@ -80,6 +80,11 @@ class Tool(Generic[P, R]):
         """Whether it does nothing that stays, or can take it back."""
         return self.declared.is_reversible(careful=self.repeat == "never")
 
+    @property
+    def works_on_files(self) -> bool:
+        """Whether it belongs to the workspace that it was called in."""
+        return self.declared.judges and self.declared.staged is not None
+
     def may_rehearse(self, arguments: Mapping[str, Any]) -> bool:
         """Whether a call may be made for real in a rehearsal: it touches nothing but a copy of the workspace."""
         staged = self.declared.staged

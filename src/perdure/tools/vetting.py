@@ -37,6 +37,8 @@ def _flaws(signature: Signature, repeat: Repeat | Callable[..., Repeat], declare
         yield from _list_flaws(word, kind, getattr(declared, word), arguments)
     for word in ("probe", "undo"):
         yield from _function_flaws(word, getattr(declared, word), [*arguments, *_HANDED, *_one(signature.context)])
+    if callable(declared.staged):
+        yield from _function_flaws("staged", declared.staged, arguments)
     yield from _estimate_flaws(declared.estimate or {})
     if declared.judges and signature.context is None:
         yield "it judges its deeds itself, but has no context to do it with", "add a parameter `context: Context`"

@@ -44,7 +44,7 @@ class Move(BaseModel):
     to: Path
 
 
-@tool(name="files.write", repeat="keyed", effects=["reads", "writes"], judges=True, undo=take_back)
+@tool(name="files.write", repeat="keyed", effects=["reads", "writes"], judges=True, staged=True, undo=take_back)
 def write(  # noqa: PLR0913  each word stands for itself in a plan
     path: Path,
     context: Context,
@@ -78,7 +78,7 @@ def write(  # noqa: PLR0913  each word stands for itself in a plan
         return desk.carry_out(draft.changes())
 
 
-@tool(name="files.edit", repeat="keyed", effects=["reads", "writes"], judges=True, undo=take_back)
+@tool(name="files.edit", repeat="keyed", effects=["reads", "writes"], judges=True, staged=True, undo=take_back)
 def edit(
     edits: Annotated[list[Edit], Field(min_length=1, max_length=MANY)], context: Context, encoding: Encoding = "utf-8"
 ) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def edit(
         return desk.carry_out(draft.changes())
 
 
-@tool(name="files.patch", repeat="keyed", effects=["reads", "writes"], judges=True, undo=take_back)
+@tool(name="files.patch", repeat="keyed", effects=["reads", "writes"], judges=True, staged=True, undo=take_back)
 def patch(patch: Letters, context: Context, encoding: Encoding = "utf-8") -> dict[str, Any]:
     """Applies a patch to many files: all of it, or nothing.
 
@@ -117,7 +117,7 @@ def patch(patch: Letters, context: Context, encoding: Encoding = "utf-8") -> dic
         return desk.carry_out(draft.changes())
 
 
-@tool(name="files.move", repeat="keyed", effects=["reads", "writes"], judges=True, undo=take_back)
+@tool(name="files.move", repeat="keyed", effects=["reads", "writes"], judges=True, staged=True, undo=take_back)
 def move(moves: Annotated[list[Move], Field(min_length=1, max_length=MANY)], context: Context) -> dict[str, Any]:
     """Gives files other names. Nothing is overwritten; directories on the way are made.
 
@@ -134,7 +134,7 @@ def move(moves: Annotated[list[Move], Field(min_length=1, max_length=MANY)], con
         return desk.carry_out(draft.changes())
 
 
-@tool(name="files.delete", repeat="keyed", effects=["reads", "writes"], judges=True, undo=take_back)
+@tool(name="files.delete", repeat="keyed", effects=["reads", "writes"], judges=True, staged=True, undo=take_back)
 def delete(paths: Annotated[list[Path], Field(min_length=1, max_length=MANY)], context: Context) -> dict[str, Any]:
     """Removes files, links and directories. What they held is kept, so that it can be taken back.
 

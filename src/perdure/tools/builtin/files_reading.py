@@ -28,7 +28,7 @@ LARGEST: Final = 4 * 1024 * 1024
 SECONDS: Final = 20.0
 
 
-@tool(name="files.read", repeat="safe", effects=["reads"], judges=True)
+@tool(name="files.read", repeat="safe", effects=["reads"], judges=True, staged=True)
 def read(  # noqa: PLR0913  each word stands for itself in a plan
     path: Path,
     context: Context,
@@ -56,7 +56,7 @@ def read(  # noqa: PLR0913  each word stands for itself in a plan
     return {**about, **_pieces(text, first, lines)}
 
 
-@tool(name="files.list", repeat="safe", effects=["reads"], judges=True)
+@tool(name="files.list", repeat="safe", effects=["reads"], judges=True, staged=True)
 def list_(
     context: Context, path: Start = "", glob: Short = "**", most: Annotated[int, Field(ge=1, le=20_000)] = 1_000
 ) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def list_(
     return {"entries": found[:most], "more": len(found) > most or walk.is_cut, "withheld": looking.withheld}
 
 
-@tool(name="files.search", repeat="safe", effects=["reads"], judges=True)
+@tool(name="files.search", repeat="safe", effects=["reads"], judges=True, staged=True)
 def search(  # noqa: PLR0913  each word stands for itself in a plan
     text: Annotated[str, Field(min_length=1, max_length=1_000)],
     context: Context,

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from perdure.core.policy import Deed
 from perdure.tools.builtin.outward import connections, proxy_to
-from perdure.tools.builtin.shell import OUTPUT, Hosts, binds_for, repeat_of, time_for, undo
+from perdure.tools.builtin.shell import OUTPUT, Hosts, binds_for, repeat_of, stays_inside, time_for, undo
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.sandbox.carrying import Errand, carried
@@ -25,7 +25,14 @@ _AT: Final = Path("/run/perdure/starter.py")
 Code = Annotated[str, Field(min_length=1, max_length=1_000_000)]
 
 
-@tool(name="python.run", repeat=repeat_of, effects=["reads", "writes", "network"], judges=True, undo=undo)
+@tool(
+    name="python.run",
+    repeat=repeat_of,
+    effects=["reads", "writes", "network"],
+    judges=True,
+    staged=stays_inside,
+    undo=undo,
+)
 async def run(  # noqa: PLR0913  each is a word that plans may write
     code: Code,
     context: Context,

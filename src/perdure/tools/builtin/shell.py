@@ -34,12 +34,24 @@ def repeat_of(network: list[str] | None = None) -> Repeat:
     return "never" if network else "safe"
 
 
+def stays_inside(network: list[str] | None = None) -> bool:
+    """Whether all it does happens in the workspace, so that it can be rehearsed on a copy."""
+    return not network
+
+
 def undo(context: Context, output: dict[str, Any] | None) -> dict[str, Any]:
     """Bring the files back to what they were."""
     return take_back(context, output) if output and output.get("changes") else {"changes": []}
 
 
-@tool(name="shell.run", repeat=repeat_of, effects=["reads", "writes", "network"], judges=True, undo=undo)
+@tool(
+    name="shell.run",
+    repeat=repeat_of,
+    effects=["reads", "writes", "network"],
+    judges=True,
+    staged=stays_inside,
+    undo=undo,
+)
 async def run(  # noqa: PLR0913  each is a word that plans may write
     command: Words | Annotated[str, Field(min_length=1, max_length=100_000)],
     context: Context,

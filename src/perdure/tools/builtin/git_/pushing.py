@@ -48,7 +48,15 @@ async def undo_push(context: Context, key: str, output: Any = None, remote: str 
         await send(repository, to, update)
 
 
-@tool(name="git.push", repeat="never", effects=["network", "irreversible"], judges=True, probe=probe, undo=undo_push)
+@tool(
+    name="git.push",
+    repeat="never",
+    effects=["network", "irreversible"],
+    judges=True,
+    staged=False,
+    probe=probe,
+    undo=undo_push,
+)
 async def push(
     context: Context, branch: Short, remote: Short = "origin", to: Short = "", *, rewrite: bool = False
 ) -> dict[str, Any]:

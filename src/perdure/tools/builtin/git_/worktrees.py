@@ -25,7 +25,7 @@ async def undo_worktree(context: Context, key: str, output: Any = None) -> None:
     await remove(repository, await opened(context, path.name) if is_whole else None, path, told["commit"])
 
 
-@tool(name="git.worktree", repeat="keyed", effects=["writes"], judges=True, undo=undo_worktree)
+@tool(name="git.worktree", repeat="keyed", effects=["writes"], judges=True, staged=True, undo=undo_worktree)
 async def worktree(context: Context, start: Short = "HEAD") -> dict[str, Any]:
     """Make a working tree of the engine's own, away from the workspace. Undoing this removes it if it is unchanged.
 
