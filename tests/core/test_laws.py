@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from laws import cells_in, check_journal, check_rest, check_state, snapshot
 from random_plans import COMMON, a_plan
-from spenders import REPORTS, Auditor, budgeted
+from spenders import REPORTS, Auditor, budgeted, crowded
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
@@ -222,7 +222,7 @@ def nudge(world, rng):
         one = rng.choice(hanging)
         return world.send(e.AttemptEnded(step=one.step, visit=one.visit, attempt=one.attempt, deed=one.deed))
     world.send(Look())
-    return world.commands() or world.state.questions
+    return world.commands() or world.state.questions or world.state.wake_at is not None
 
 
 def reopen(world, rng):
@@ -286,6 +286,11 @@ def test_the_laws_hold_whatever_happens(shard):
             raise
 
 
+def spending(seed):
+    rng = random.Random(seed)
+    return (lambda raw: budgeted(rng, crowded(rng, raw))) if seed % 2 else partial(budgeted, rng)
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_r10_nothing_begins_that_a_budget_does_not_cover(shard):
@@ -293,7 +298,7 @@ def test_r10_nothing_begins_that_a_budget_does_not_cover(shard):
     for number in range(EACH):
         seed = 500_000_000 + shard * 1_000_000 + number
         try:
-            one_life(seed, THIRD, partial(budgeted, random.Random(seed)))
+            one_life(seed, THIRD, spending(seed))
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise

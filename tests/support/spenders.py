@@ -25,7 +25,7 @@ def budgeted(rng, raw, around=None, inside=False):
         limits = {word: min(_amount(rng, word), left.get(word, MOST[word])) for word in words}
         raw["budget"] = {**limits, "then": rng.choice(["ask", "finish", "fail"])}
         left |= limits
-    if inside and rng.random() < 0.4 and {"tool", "model", "agent"} & raw.keys():
+    if inside and rng.random() < 0.7 and {"tool", "model", "agent"} & raw.keys():
         raw["estimate"] = {
             word: _amount(rng, word, 0.3) for word in rng.sample(["tokens", "usd", "seconds", "calls"], 2)
         }
@@ -36,6 +36,28 @@ def budgeted(rng, raw, around=None, inside=False):
     if isinstance(raw.get("plan"), dict):
         budgeted(rng, raw["plan"], left, inside=True)
     return raw
+
+
+def crowded(rng, raw):
+    """The same, with many at once who want more together than there is."""
+    share = rng.randint(2, 4)
+    members = [_member(rng, f"crowd_{n}", share) for n in range(rng.randint(3, 7))]
+    limits = {word: MOST[word] for word in rng.sample(["tokens", "usd", "calls", "steps"], 2)}
+    crowd = {
+        "id": "crowd",
+        "parallel": members,
+        "join": "settled",
+        "budget": {**limits, "then": rng.choice(["ask", "finish", "fail"])},
+    }
+    at = rng.randint(0, len(raw["steps"]))
+    raw["steps"].insert(at, crowd | ({"needs": []} if raw["mode"] == "graph" else {}))
+    return raw
+
+
+def _member(rng, id_, share):
+    wants = {"tokens": MOST["tokens"] // share, "usd": MOST["usd"] / share, "calls": MOST["calls"] // share}
+    step = rng.choice([{"model": "weak", "prompt": "Think"}, {"tool": "x.z"}, {"agent": "solo", "task": "go"}])
+    return {"id": id_, **step, "estimate": wants, "priority": rng.randint(0, 1)}
 
 
 def _may_spend(step):
