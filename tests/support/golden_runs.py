@@ -10,11 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import perdure.engine.engine as front
-from perdure import Context, Engine, Plan, tool
+from perdure import Context, Engine, Happened, NotHappened, Plan, tool
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.engine import Result
 from perdure.journal import MemoryJournal
+from perdure.plan.model.parts import Policy
 from perdure.testing.clock import FakeClock, run
 from perdure.testing.crashes import Disk, crashing
 from perdure.testing.replays import digest_of_state, folded
@@ -294,7 +295,74 @@ async def budgets(disk):
         await handle.result()
 
 
-RUNS = [order, people, crashes, undone, stopped, tried_again, grown, plain, budgets]
+async def unpay(output: str | None) -> None:
+    """Take a payment back."""
+
+
+SEEN = []
+
+
+async def found(key: str) -> Happened | NotHappened:
+    """First the other side cannot be reached, then it knows."""
+    SEEN.append(key)
+    if len(SEEN) == 1:
+        raise ConnectionError("nobody answers")
+    return Happened("booked")
+
+
+@tool(name="golden.book", repeat="never", probe=found, effects=["network"], hosts=["books.example:443"])
+async def book() -> str:
+    """Book, which takes a while, and can be looked up."""
+    await asyncio.sleep(100)
+    return "booked"
+
+
+@tool(name="golden.charge", repeat="never", undo=unpay, effects=["irreversible"])
+async def charge() -> str:
+    """Charge, which takes a while, and can be taken back."""
+    await asyncio.sleep(100)
+    return "charged"
+
+
+async def doubted(disk):
+    """A rule asks first, a probe looks twice, a person has a charge taken back; then all of it is rolled back."""
+    plan = Plan.model_validate(
+        {
+            "policy": {"ask": ["irreversible"], "network": ["books.example:443"]},
+            "steps": [
+                {"id": "so_far", "checkpoint": True},
+                {
+                    "id": "g",
+                    "parallel": [
+                        {"id": "book", "tool": "golden.book"},
+                        {"id": "charge", "tool": "golden.charge", "on": {"failure": "next"}},
+                        {"id": "later", "tool": "golden.charge"},
+                    ],
+                    "join": "settled",
+                },
+            ],
+        }
+    )
+    SEEN.clear()
+    clock, tools = FakeClock(), [book, charge]
+    world = {"clock": clock, "tools": tools, "policy": Policy.model_validate({"network": ["*.example:443"]})}
+    async with crashing(disk, **world) as engine:
+        handle = await engine.start(plan, seed=4)
+        await asyncio.sleep(5)
+        await handle.answer("q_charge_1_approval1", True, by="anna")
+        await handle.answer("q_later_1_approval1", "approved", by="anna")
+        await asyncio.sleep(5)
+    async with Engine.open(journal=Disk(disk), resume=True, **world) as engine:
+        handle = engine.run(handle.id)
+        await asyncio.sleep(60)
+        await handle.answer("q_charge_1_doubt2", "undo", by="anna")
+        await handle.answer("q_later_1_doubt2", {"choice": "happened", "output": "charged"})
+        await handle.result()
+        await handle.rollback(to="so_far", reason="it was a trial", by="anna")
+        await handle.result()
+
+
+RUNS = [order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, doubted]
 
 
 def expected_of(state):
