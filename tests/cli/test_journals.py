@@ -263,7 +263,8 @@ def test_in_a_read_only_directory_runs_can_be_looked_at(perdure, tmp_path):
     done = started("export", "r_1", "-o", place / "r_1.jsonl", "--db", path)
     assert (done.returncode, "r_1.jsonl: Permission denied" in done.stderr) == (2, True)
     report = started("doctor", "--db", path)
-    assert report.returncode == 0
+    failing = [line for line in report.stdout.splitlines() if line.startswith("fail")]
+    assert all("sandbox" in line for line in failing), "half a root cannot build one; the rest is well"
     assert f"warn  writing   {place} cannot be written by you" in report.stdout
     assert "is open to others than its owner (644)" in report.stdout
     path.chmod(0)

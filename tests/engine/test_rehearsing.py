@@ -25,8 +25,12 @@ def plan_of(*steps, **more):
     return Plan.model_validate({"steps": list(steps), **more})
 
 
+OPEN = Policy.model_validate({"network": ["shop.example:443"]})
+
+
 async def rehearsed(plan, inputs=None, **settings):
     CALLS.clear()
+    settings.setdefault("policy", OPEN)
     async with Engine.open(tools=[order, total], **settings) as engine:
         found = await engine.rehearse(plan, inputs)
         assert await engine.journal.runs() == []
@@ -81,7 +85,7 @@ async def test_people_say_yes_clocks_jump_and_signals_come():
 
 async def test_what_an_earlier_run_gave_is_taken_for_granted():
     plan = plan_of({"id": "buy", "tool": "shop.order", "with": {"article": "A"}}, output="${steps.buy.output.number}")
-    async with Engine.open(tools=[order]) as engine:
+    async with Engine.open(tools=[order], policy=OPEN) as engine:
         run = await engine.start(plan)
         await run.result()
         CALLS.clear()

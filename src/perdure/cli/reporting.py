@@ -53,4 +53,4 @@ def print_output(output: object) -> None:
         print_json(output)
         return
     shown = "\n".join(visible(line) for line in output.splitlines()) if sys.stdout.isatty() else output
-    click.echo(shown)
+    click.echo(shown, nl=not shown.endswith("\n"))

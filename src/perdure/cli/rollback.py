@@ -5,12 +5,15 @@ from typing import Any
 import click
 
 from perdure.cli.arguments import refuse
+from perdure.cli.codes import FAILED, OK
 from perdure.cli.driving import Rollback, carry_out
 from perdure.cli.granting import place_of
 from perdure.cli.interrupts import carried_out
-from perdure.cli.journals import db_option, settings_for
+from perdure.cli.journals import db_option, opened, settings_for
 from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option, workspace_option
 from perdure.cli.reaching import by_option, full_id, whoever
+from perdure.config import Settings
+from perdure.engine import View
 from perdure.plan import PlanError
 
 
@@ -29,6 +32,8 @@ def rollback(ctx: click.Context, run: str, to: str, reason: str, **given: Any) -
 
     RUN is an id, the beginning of one, or @last. One that is under way is stopped first; one that is over is opened
     again for this alone. It ends `rolled_back`, and says what could not be taken back.
+
+    Exit code 0: all of it was taken back. 1: some of it was not.
     """
     settings = settings_for(given["db"])
     id_ = carried_out(full_id(settings, run))
@@ -39,4 +44,11 @@ def rollback(ctx: click.Context, run: str, to: str, reason: str, **given: Any) -
         code = carried_out(carry_out(job, manner))
     except PlanError as error:
         refuse(error.problems, as_json=given["as_json"])
-    ctx.exit(code)
+    ctx.exit(OK if code == FAILED and carried_out(_is_all_back(settings, id_)) else code)
+
+
+async def _is_all_back(settings: Settings, run: str) -> bool:
+    """Whether nothing is left behind: then it ended as it was wanted to."""
+    async with opened(settings) as journal:
+        view = await View.of(journal, run)
+    return view.status == "rolled_back" and view.result.failure is None

@@ -188,7 +188,7 @@ class Engine:
         recorded = dict(outputs_of((await self.host.runner(like)).state)) if isinstance(like, str) else like
 
         async def walk(hands: Hands | None) -> "Rehearsal":
-            performer = ToolPerformer(self._tools.values(), hands=hands)
+            performer = ToolPerformer(self._tools.values(), hands=hands, thorough=True)
             walking = Walk(replace(self.host.rules), self._tools, performer, self.host.layers, recorded)
             return await walking.through(started, kept, at)
 

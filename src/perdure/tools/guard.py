@@ -31,16 +31,17 @@ class Unapproved(Exception):
 class Guard:
     """Judges the deeds of one attempt. May be used from any thread, one at a time."""
 
-    def __init__(self, attempt: Attempt, definition: Callable[[], str] = str) -> None:
+    def __init__(self, attempt: Attempt, definition: Callable[[], str] = str, *, thorough: bool = False) -> None:
         self._attempt: Final = attempt
         self._definition: Final = definition
+        self._thorough: Final = thorough
         self._judged: list[Judgement] = []
 
     @property
     def judged(self) -> tuple[Judgement, ...]:
-        """What was said so far, the strict verdicts first; what nobody minded is no decision."""
+        """What was said so far, the strict verdicts first. What nobody minded is no decision, unless all is wanted."""
         strict = [each for each in self._judged if each.verdict != "allow"]
-        mild = [each for each in self._judged if each.verdict == "allow" and each.by]
+        mild = [each for each in self._judged if each.verdict == "allow" and (each.by or self._thorough)]
         return tuple([*strict, *mild][:MOST_KEPT])
 
     @property

@@ -31,10 +31,14 @@ class ToolPerformer:
     Cancelling the task ends the wait at once: the coroutine is cancelled, the process killed, the thread given up.
     """
 
-    def __init__(self, tools: Iterable[AnyTool], threads: int = THREADS, hands: Hands | None = None) -> None:
+    def __init__(
+        self, tools: Iterable[AnyTool], threads: int = THREADS, hands: Hands | None = None, *, thorough: bool = False
+    ) -> None:
+        """`thorough`: also those deeds are told that no rule has anything to say about."""
         self._tools: Final = by_name(tools)
         self._threads: Final = Threads(threads)
         self._hands: Final = hands
+        self._thorough: Final = thorough
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Do it."""
@@ -50,7 +54,7 @@ class ToolPerformer:
         tool = self._tools.get(attempt.call.name)
         if tool is None:
             return await self._unknown(attempt)
-        guard = Guard(attempt, lambda: tool.definition)
+        guard = Guard(attempt, lambda: tool.definition, thorough=self._thorough)
         try:
             _ = tool.bind(attempt.call.arguments, Context(attempt, None, self._hands, guard))
             guard.check(tool.deeds(attempt.call.arguments))
@@ -69,7 +73,7 @@ class ToolPerformer:
             return Outcome.failed("timeout", f'"{tool.name}" took longer than {seconds:g} seconds')
 
     async def _perform(self, tool: AnyTool, attempt: Attempt, seconds: float | None) -> Outcome:
-        guard = Guard(attempt, lambda: tool.definition)
+        guard = Guard(attempt, lambda: tool.definition, thorough=self._thorough)
         context = Context(attempt, seconds, self._hands, guard)
         try:
             outcome = await self._deed(tool, attempt, context)
