@@ -156,8 +156,8 @@ class Work(msgspec.Struct, eq=False, gc=False):
     @property
     def is_late(self) -> bool:
         """Whether what is under way was told to stop because it took too long."""
-        look = self.look
-        return self.stopping if look is None else look.stopping
+        look = self.probe and self.look
+        return look.stopping if look else self.stopping
 
 
 class Result(msgspec.Struct):

@@ -260,8 +260,8 @@ def _command(cell: Cell) -> Command:
 
 def _under_way(cell: Cell) -> tuple[str, int, int, e.Deed]:
     """What a step has at work: a try, or a look at one."""
-    look = cell.work.look
-    if look is not None:
+    look = cell.work.probe and cell.work.look
+    if look:
         return cell.key, cell.visit, look.number, "probe"
     return cell.key, cell.visit, cell.work.attempt, "do"
 

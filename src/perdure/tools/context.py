@@ -4,10 +4,11 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
+from perdure.core.policy import Judgement
 from perdure.ports import Attempt
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard
@@ -21,12 +22,15 @@ class Context:
     """Handed to a tool that has a parameter of this type. All of it may be used from any thread."""
 
     def __init__(
-        self, attempt: Attempt, seconds: float | None = None, hands: Hands | None = None, guard: Guard | None = None
+        self,
+        attempt: Attempt,
+        seconds: float | None = None,
+        hands: Hands | None = None,
+        guard: Callable[[Attempt], Guard] = Guard,
     ) -> None:
         self._attempt: Final = attempt
         self._hands: Final = hands
-        self.guard: Final = guard or Guard(attempt)
-        """Has deeds judged before they are done."""
+        self._guarded: Final = guard
         allowed = attempt.seconds if seconds is None else seconds
         self._deadline: Final = None if allowed is None else time.monotonic() + allowed
         self._task: asyncio.Task[Any] | None = None
@@ -56,6 +60,16 @@ class Context:
     def attempt(self) -> int:
         """Which try at this visit it is, from one."""
         return self._attempt.number
+
+    @cached_property
+    def guard(self) -> Guard:
+        """Has deeds judged before they are done."""
+        return self._guarded(self._attempt)
+
+    @property
+    def judged(self) -> tuple[Judgement, ...]:
+        """What was said about its deeds so far."""
+        return self.guard.judged if "guard" in self.__dict__ else ()
 
     @property
     def arguments(self) -> Mapping[str, Any]:

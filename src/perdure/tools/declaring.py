@@ -94,12 +94,9 @@ class Declaration:
         return self.undo is not None or "irreversible" not in self.words(careful=careful)
 
     @cached_property
-    def _reaches(self) -> bool:
+    def reaches(self) -> bool:
+        """Whether it says beforehand what it reads, writes, connects to or uses."""
         return bool(self.reads or self.writes or self.hosts or self.resources)
-
-    def is_minded(self, layers: Iterable[Layer]) -> bool:
-        """Whether any rule can have something to say about a call of it; mostly none has."""
-        return any(self._reaches or layer.tools != OPEN or layer.effects != OPEN for layer in layers)
 
     def deeds(self, name: str, arguments: Mapping[str, Any], *, careful: bool) -> list[Deed]:
         """What a call is about to do."""
@@ -129,6 +126,11 @@ class Declaration:
 
 
 UNDECLARED: Final = Declaration()
+
+
+def minds_calls(layers: Iterable[Layer]) -> bool:
+    """Whether any rule is about tools by name, or about effects; mostly none is."""
+    return any(layer.tools != OPEN or layer.effects != OPEN for layer in layers)
 
 
 def _filled(pattern: str, arguments: Mapping[str, Any]) -> str:

@@ -8,12 +8,13 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from perdure.core.calls import Outcome
+from perdure.core.policy import Layer
 from perdure.plan.problems import did_you_mean
 from perdure.ports import Attempt
 from perdure.tools.box import by_name
 from perdure.tools.calling import awaited, called, same
 from perdure.tools.context import Context
-from perdure.tools.declaring import found_out, parameters_of
+from perdure.tools.declaring import found_out, minds_calls, parameters_of
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard, Unapproved
 from perdure.tools.hands import Hands
@@ -39,6 +40,9 @@ class ToolPerformer:
         self._threads: Final = Threads(threads)
         self._hands: Final = hands
         self._thorough: Final = thorough
+        self._layers: tuple[Layer, ...] = ()
+        """The rules that were looked at last, and whether they say something about calls."""
+        self._calls_matter = False
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Do it."""
@@ -54,9 +58,9 @@ class ToolPerformer:
         tool = self._tools.get(attempt.call.name)
         if tool is None:
             return await self._unknown(attempt)
-        guard = Guard(attempt, lambda: tool.definition, thorough=self._thorough)
+        guard = self._guard(tool, attempt)
         try:
-            _ = tool.bind(attempt.call.arguments, Context(attempt, None, self._hands, guard))
+            _ = tool.bind(attempt.call.arguments, Context(attempt, None, self._hands, lambda _: guard))
             guard.check(tool.deeds(attempt.call.arguments))
         except ToolFailure as refusal:
             return Outcome(exit="failure", failure=refusal.failure, judged=guard.judged)
@@ -73,20 +77,30 @@ class ToolPerformer:
             return Outcome.failed("timeout", f'"{tool.name}" took longer than {seconds:g} seconds')
 
     async def _perform(self, tool: AnyTool, attempt: Attempt, seconds: float | None) -> Outcome:
-        guard = Guard(attempt, lambda: tool.definition, thorough=self._thorough)
-        context = Context(attempt, seconds, self._hands, guard)
+        context = Context(attempt, seconds, self._hands, lambda each: self._guard(tool, each))
         try:
             outcome = await self._deed(tool, attempt, context)
         except asyncio.CancelledError:
             context.stop()
             raise
-        judged = guard.judged
+        judged = context.judged
         return replace(outcome, judged=judged) if judged else outcome
+
+    def _guard(self, tool: AnyTool, attempt: Attempt) -> Guard:
+        return Guard(attempt, lambda: tool.definition, thorough=self._thorough)
+
+    def _is_minded(self, tool: AnyTool, attempt: Attempt) -> bool:
+        """Whether any rule can have something to say about a call. Most runs of an engine have the same rules."""
+        if attempt.by != "call" or not attempt.layers:
+            return False
+        if attempt.layers is not self._layers:
+            self._layers, self._calls_matter = attempt.layers, minds_calls(attempt.layers)
+        return self._calls_matter or self._thorough or tool.declared.reaches
 
     async def _deed(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
         try:
             bound = self._bound(tool, attempt, context)
-            if attempt.by == "call" and tool.declared.is_minded(attempt.layers):
+            if self._is_minded(tool, attempt):
                 context.guard.check(tool.deeds(attempt.call.arguments))
         except ToolFailure as refusal:
             return Outcome(exit="failure", failure=refusal.failure)
