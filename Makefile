@@ -36,6 +36,7 @@ bench: $(READY) ## Measure, as ratios
 	$(BIN)/python bench/plans.py
 	$(BIN)/python bench/journal.py
 	$(BIN)/python bench/engine.py
+	$(BIN)/python bench/hands.py
 
 soak: $(READY) ## Every campaign at its long volume
 	PERDURE_VOLUME=soak $(BIN)/pytest -n auto --timeout=0 -m campaign

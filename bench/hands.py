@@ -1,0 +1,99 @@
+"""What safety costs: rules and ledgers beside a durable step, the sandbox and its stage beside a plain process.
+
+Everything is measured in one go, by turns, and told as medians and ratios: machines are noisy.
+"""
+
+import asyncio
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from perdure import Engine, Plan, tool
+from perdure.core.calls import Call
+from perdure.plan.model.parts import Policy
+from perdure.ports import Attempt
+from perdure.tools import ToolPerformer
+from perdure.tools.builtin import SHELL
+from perdure.tools.hands import Hands
+from perdure.tools.sandbox import Command, run
+
+STEPS, ROUNDS, STARTS = 300, 5, 15
+RULES = {"tools": {"deny": ["mail.*"]}, "ask": ["irreversible"], "files": {"write": ["src/**"]}}
+BUDGET = {"steps": 10 * STEPS, "tokens": 1_000_000, "seconds": "1h"}
+
+
+@tool(name="bench.add", repeat="safe", effects=[])
+async def add(n: int) -> int:
+    """Add one."""
+    return n + 1
+
+
+def chain(**more: Any) -> Plan:
+    """Steps in a row."""
+    steps = [{"id": f"s{n}", "tool": "bench.add", "with": {"n": n}} for n in range(STEPS)]
+    return Plan.model_validate({"steps": steps, **more})
+
+
+async def seconds_of(engine: Engine, plan: Plan) -> float:
+    """How long a run of a plan takes."""
+    began = time.perf_counter()
+    await (await engine.start(plan)).result()
+    return time.perf_counter() - began
+
+
+async def steps(place: Path) -> None:
+    """A durable step as it is, under rules, and with a ledger."""
+    plans = {"plain": chain(), "rules": chain(policy=RULES), "ledger": chain(budget=BUDGET)}
+    taken: dict[str, list[float]] = {name: [] for name in plans}
+    async with Engine.open(place / "runs.db", tools=[add], policy=Policy(network=())) as engine:
+        for _ in range(ROUNDS + 1):
+            for name, plan in plans.items():
+                taken[name].append(await seconds_of(engine, plan))
+    medians = {name: statistics.median(each[1:]) for name, each in taken.items()}
+    for name, median in medians.items():
+        print(f"durable step, {name:7} {median / STEPS * 1e6:8.0f} µs   {median / medians['plain']:5.2f} × plain")
+
+
+async def starts(place: Path) -> None:
+    """A process as it is, in the sandbox, and in the sandbox on a stage."""
+    workspace, state = place / "workspace", place / "state"
+    workspace.mkdir()
+    state.mkdir(mode=0o700)
+    (workspace / "a").write_text("a\n")
+    performer = ToolPerformer(SHELL, hands=Hands(workspace.resolve(), state.resolve()))
+
+    async def staged() -> None:
+        call = Call("tool", "shell.run", {"command": ["true"]})
+        outcome = await performer.perform(Attempt("r", "s", 1, 1, f"key-{time.time_ns()}", call))
+        assert outcome.failure is None, outcome.failure  # noqa: S101  else there is nothing to measure
+
+    async def caged() -> None:
+        await run(Command(["true"]))
+
+    async def plain() -> None:
+        await asyncio.to_thread(subprocess.run, ["/bin/true"], check=True)
+
+    ways = {"plain": plain, "sandboxed": caged, "staged": staged}
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(STARTS + 1):
+        for name, way in ways.items():
+            began = time.perf_counter()
+            await way()
+            taken[name].append((time.perf_counter() - began) * 1e3)
+    medians = {name: statistics.median(each[1:]) for name, each in taken.items()}
+    for name, median in medians.items():
+        print(f"command, {name:10} {median:8.1f} ms   {median - medians['plain']:+7.1f} ms over plain")
+
+
+async def main() -> None:
+    """Both."""
+    with tempfile.TemporaryDirectory() as place:
+        await steps(Path(place))
+        await starts(Path(place))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
