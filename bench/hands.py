@@ -54,7 +54,7 @@ async def steps(place: Path) -> None:
                 taken[name].append(await seconds_of(engine, plan))
     medians = {name: statistics.median(each[1:]) for name, each in taken.items()}
     for name, median in medians.items():
-        print(f"durable step, {name:7} {median / STEPS * 1e6:8.0f} µs   {median / medians['plain']:5.2f} × plain")
+        print(f"durable step, {name:7} {median / STEPS * 1e6:8.0f} µs   {median / medians['plain']:5.2f} times plain")
 
 
 async def starts(place: Path) -> None:
