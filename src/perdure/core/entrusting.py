@@ -1,7 +1,7 @@
 """Which secrets the steps that an agent grows may name: those that the plan has given the agent, and no others.
 
-A model's words become steps, and a model may have read anything. Whoever has written a step, the plan says which secrets
-are used, and they stand nowhere but in `with` of a tool or an agent.
+A model's words become steps, and a model may have read anything. Whoever has written a step, the plan says which
+secrets are used, and they stand nowhere but in `with` of a tool or an agent.
 """
 
 from collections.abc import Iterable, Iterator
