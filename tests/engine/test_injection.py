@@ -51,6 +51,8 @@ NARROW = {
     "commands": {"allow": [["cat", "*"], ["ls", "*"]], "deny": [["git", "push", "*"]]},
     "tools": {"deny": ["mail.*", "python.*"]},
 }
+LINE = 400
+"""Letters that survive in a message and in a line that was searched for."""
 CHEAP = [name for name in CARRIERS if name != "command"]
 
 
@@ -314,11 +316,13 @@ def how(facts):
     return found
 
 
-def scenarios(number, volume):
+def scenarios(attack, number, volume):
     """Which carriers and encodings an attack comes with."""
     carriers, hidden = list(CARRIERS) if volume > len(CHEAP) else CHEAP, list(ENCODINGS)
     for n in range(volume):
-        yield carriers[(number + n) % len(carriers)], hidden[(number * 3 + n) % len(hidden)]
+        carrier, encoding = carriers[(number + n) % len(carriers)], hidden[(number * 3 + n) % len(hidden)]
+        is_cut = len(poison(attack.steps, encoding)) > LINE and carrier in {"failure", "search"}
+        yield "server" if is_cut else carrier, encoding
 
 
 ATTACKS = attacks()
@@ -334,7 +338,7 @@ async def test_s11_a_text_that_is_obeyed_does_nothing_outside_of_the_policy(aren
     attack, number = attacks(arena.at)[name], list(ATTACKS).index(name)
     user = attack.policy if number % 2 else "wide"  # half of the rules are the user's, half are the plan's
     async with arena.engine(policy=user) as engine:
-        for n, (carrier, encoding) in enumerate(scenarios(number, volume(1, 8)), 1):
+        for n, (carrier, encoding) in enumerate(scenarios(attack, number, volume(1, 8)), 1):
             check(attack, arena, await carried_out(engine, arena, attack, (carrier, encoding)))
             assert arena.model.obeyed >= n, f"nobody obeyed, by {carrier} in {encoding}"
     assert arena.breaches(arena.seen(), attack.policy) == []
