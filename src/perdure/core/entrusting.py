@@ -19,7 +19,9 @@ class NotGiven(ValueError):
 def refuse_secrets(id_: str, index: Index, given: frozenset[str]) -> None:
     """`NotGiven` if a step, or one inside it, names a secret that is not among those given."""
     for use in (use for node in index.nodes for use in _uses(node)):
-        wanted = set() if isinstance(use.expression, ExpressionError) else names_in(use.expression.references)
+        wanted = (
+            frozenset[str]() if isinstance(use.expression, ExpressionError) else names_in(use.expression.references)
+        )
         if wanted and not use.secrets:
             raise NotGiven(f"{id_}: secrets go into `with` of a tool or an agent, and nowhere else")
         if unknown := wanted - given:
