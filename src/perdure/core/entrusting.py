@@ -19,9 +19,8 @@ class NotGiven(ValueError):
 def refuse_secrets(id_: str, index: Index, given: frozenset[str]) -> None:
     """`NotGiven` if a step, or one inside it, names a secret that is not among those given."""
     for use in (use for node in index.nodes for use in _uses(node)):
-        wanted = (
-            frozenset[str]() if isinstance(use.expression, ExpressionError) else names_in(use.expression.references)
-        )
+        expression = use.expression
+        wanted = names_in(() if isinstance(expression, ExpressionError) else expression.references)
         if wanted and not use.secrets:
             raise NotGiven(f"{id_}: secrets go into `with` of a tool or an agent, and nowhere else")
         if unknown := wanted - given:
@@ -34,6 +33,6 @@ def names_in(references: Iterable[Reference]) -> frozenset[str]:
 
 
 def _uses(node: Node) -> Iterator[Use]:
-    if node.step is not None:
-        yield from uses_of(node.step)
-        yield from uses_of_plan(node.holder) if isinstance(node.holder, Plan) else ()
+    """The expressions of a step, and of a plan that stands in it."""
+    yield from uses_of(node.step) if node.step is not None else ()
+    yield from uses_of_plan(node.holder) if isinstance(node.holder, Plan) else ()
