@@ -359,3 +359,9 @@ def test_a_long_list_of_what_was_left_is_told_shortly():
     world.rules.lasts = {"un.undoable"}.__contains__
     world.run().send(e.RunStopping(exit="rolled_back"))
     assert world.run().failure.message == "could not be taken back: s0, s1, s2, s3, s4, …"
+
+
+def test_what_may_not_be_taken_back_that_way_is_not_tried_again():
+    world = driven([MARK, deed("a"), BACK], {"a": 1, "a!": Failure("denied", "not that way")})
+    assert len(world.done("undo")) == 1
+    assert [event.failure.kind for event in world.find(e.EffectKept)] == ["denied"]

@@ -111,3 +111,18 @@ def test_the_docs_speak_of_the_project_alone():
 def test_every_built_in_tool_is_documented():
     text = (ROOT / "docs/reference/tools.md").read_text(encoding="utf-8")
     assert [each.name for each in (*BUILTIN, *HANDS) if f"| `{each.name}` |" not in text] == []
+
+
+def test_every_test_that_the_docs_name_is_there():
+    """What is said to be proved is proved by something."""
+    text = (ROOT / "docs/concepts/safety.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(tests/[^`]+)`", text))
+    assert len(named) > 20
+    assert sorted(name for name in named if not (ROOT / name).is_file()) == []
+
+
+@pytest.mark.parametrize("goal", "R1 R2 R5 R6 R7 R9 R10 R18 S3 S4 S5 S6 S7 S8 S9 S10 S11 S14".split())
+def test_every_goal_about_effects_names_its_test(goal):
+    text = (ROOT / "docs/concepts/safety.md").read_text(encoding="utf-8")
+    [row] = re.findall(rf"^\| {goal} \|.*$", text, re.MULTILINE)
+    assert "`tests/" in row

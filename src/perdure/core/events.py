@@ -416,12 +416,23 @@ def encode(event: Event) -> bytes:
 
 def decode(type_: str, body: bytes) -> Event:
     """A stored event. Raises `ValueError` for one that this release cannot read."""
+    decoder = _decoder(type_)
     try:
-        return _decoder(type_).decode(body)
+        return decoder.decode(body)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
     except ValueError:
         if rb"\ud" not in body:
             raise
-    return msgspec.convert(json.loads(body), EVENTS[type_])
+    return _with_halves(type_, body)
+
+
+def _with_halves(type_: str, body: bytes) -> Event:
+    """An event in which half of a Unicode pair is written as an escape."""
+    try:
+        return msgspec.convert(json.loads(body), EVENTS[type_])
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
 
 
 def _decoder(type_: str) -> msgspec.json.Decoder[Event]:

@@ -16,6 +16,7 @@ from perdure.core.cells import Cell, Grown, position_of
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, concluded, end, fail, told
 from perdure.core.entering import pass_by
+from perdure.core.entrusting import NotGiven, names_in, refuse_secrets
 from perdure.core.groups import let_in, stop_group, undoes_losers
 from perdure.core.ledger import told as told_amount
 from perdure.core.seeing import filled_once, inputs_of, output_of
@@ -200,9 +201,10 @@ def _told(error: Exception) -> tuple[str, str]:
 def _move(turn: Deciding, cell: Cell, body: Grown, move: Move) -> bool:
     try:
         add, tags, memo = json.loads(to_json([list(move.add), dict(move.tags), move.memo]))
-        added = _named(body, add)
+        added = _named(cell, body, add)
     except ValueError as error:
-        stop_group(turn, cell, Ending.failed("invalid", f"the strategy wants what cannot be: {error}"))
+        kind = "denied" if isinstance(error, NotGiven) else "invalid"
+        stop_group(turn, cell, Ending.failed(kind, f"the strategy wants what cannot be: {error}"))
         return False
     turn.record(e.StepsGrown(step=cell.key, visit=cell.visit, add=added, tags=tags, memo=memo))
     for id_ in move.stop:
@@ -224,22 +226,24 @@ def _stop(turn: Deciding, cell: Cell, body: Grown, position: int | None) -> None
         turn.look_at(child)
 
 
-def _named(body: Grown, steps: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+def _named(cell: Cell, body: Grown, steps: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     if len(steps) > MOST_ADDED:
         raise ValueError(f"{len(steps)} steps in one move; at most {MOST_ADDED} can be added")
     added = tuple({**step, "id": f"s{n}"} for n, step in enumerate(steps, len(body.added) + 1))
+    given = names_in(cell.traits.given.references)
     for number, step in enumerate(added, len(body.added) + 1):
-        _refuse(step, Plan.model_validate({"steps": [step]}), number)
+        index = Index(Plan.model_validate({"steps": [step]}))
+        _refuse(step, index, number)
+        refuse_secrets(step["id"], index, given)
     return added
 
 
-def _refuse(step: Mapping[str, Any], plan: Plan, number: int) -> None:
+def _refuse(step: Mapping[str, Any], index: Index, number: int) -> None:
     """Refuse a step whose needs do not come before it, or inside which the order is not what a plan's may be."""
-    for need in plan.steps[0].needs:
+    for need in index.plan.steps[0].needs:
         position = position_of(need)
         if position is None or position >= number - 1:
             raise ValueError(f"{step['id']} needs {need!r}, which does not come before it")
-    index = Index(plan)
     problems = check_order(index, SerialFlow(index)) if index.root.children[0].children else ()
     for problem in problems:
         if problem.path[2] != "needs":  # those of the step itself are looked at above

@@ -77,7 +77,7 @@ def _plan_retry(turn: Deciding, effect: Effect, failure: Failure) -> bool:
     step = effect.cell.step
     policy = (step.retry if isinstance(step, Working) else None) or Retry()
     doubtful = failure.kind in DOUBTFUL and turn.state.rules.repeat(undo_call(effect)) == "never"
-    if effect.attempts >= policy.attempts or doubtful:
+    if effect.attempts >= policy.attempts or doubtful or failure.kind == "denied":
         _give_up(turn, effect, failure)
         return False
     draw = drawn(turn.state, f"{effect.cell.key}!", effect.visit, effect.attempts)

@@ -124,9 +124,9 @@ def _unknown_name(issue: Issue, source: str) -> ExpressionError:
 # ------------------------------------------------------------------------------- types
 
 _MISPLACED: Final = (
-    (re.compile(r"expected type '(.+)' but found '(.+)'"), "{} is wanted here, not {}", "leave out the ?"),
-    (re.compile(r"type '(.+)' cannot be the operand of a select"), "{} has no named parts", ""),
-    (re.compile(r"type '(.+)' cannot be the range of a comprehension"), "{} cannot be gone through", ""),
+    (re.compile(r"expected type '(.+)' but found '(.+)'"), "%s is wanted here, not %s", "leave out the ?"),
+    (re.compile(r"type '(.+)' cannot be the operand of a select"), "%s has no named parts", ""),
+    (re.compile(r"type '(.+)' cannot be the range of a comprehension"), "%s cannot be gone through", ""),
 )
 
 
@@ -142,7 +142,7 @@ def _mistyped(issue: Issue) -> ExpressionError:
 def _misplaced(issue: Issue) -> ExpressionError | None:
     for pattern, sentence, advice in _MISPLACED:
         if match := pattern.search(issue.text):
-            said = sentence.format(*map(type_in_words, match.groups()))
+            said = sentence % tuple(map(type_in_words, match.groups()))
             return ExpressionError(MISTYPED, said, advice or fitting("", types_in(match[1])), issue.offset)
     return None
 
