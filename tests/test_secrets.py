@@ -144,7 +144,8 @@ def test_s6_the_program_shows_no_secret(tmp_path, file):
         done.stderr,
         *(perdure(*words).stdout for words in (["show", "@last"], ["logs", "@last"], ["export", "@last"])),
     ]
-    told = "".join(shown).encode() + b"".join(each.read_bytes() for each in tmp_path.glob("runs.db*"))
+    kept = [each for place in tmp_path.glob("runs.db*") for each in (place, *place.rglob("*")) if each.is_file()]
+    told = "".join(shown).encode() + b"".join(each.read_bytes() for each in kept)
     assert sorted(core for core in cores(CANARY) if core.encode() in told) == []
     assert set(found["forms"]) == set(forms(CANARY))
     with sqlite3.connect(db) as journal:

@@ -289,7 +289,7 @@ def test_a_deed_that_may_not_be_repeated_is_asked_about_after_a_crash(place):
         going.ends(-signal.SIGKILL)
     done = place.do("resume", "@last", *TOOLS, code=4)
     answers = re.findall(r"^  (perdure answer .*)$", done.stderr, re.MULTILINE)
-    assert len(answers) == 3
+    assert len(answers) == 4
     assert place.deeds() == ["begun one"]
 
 

@@ -15,7 +15,7 @@ from perdure.supervisor import flag_of, raised
 SOON: Final = 0.5
 """Seconds in which a process whose event loop is alive says that it is."""
 AGAIN: Final = 0.05
-PATIENCE: Final = 5.0
+PATIENCE: Final = 10.0
 """Seconds for a supervisor to end its engine."""
 
 

@@ -40,14 +40,14 @@ def test_nothing_is_pushed_before_a_person_agrees_to_what_is_pushed_and_where(sh
 
 
 def test_it_can_be_found_out_whether_it_happened(shop, origin):
-    assert probe(shop, "k", branch="work").exit == "not_happened"
+    assert probe(shop, "k", branch="work").output == {"happened": False}
     asked = shop.outcome("git.push", "k", branch="work")
     done = shop.outcome("git.push", "k", branch="work", approved=frozenset({asked.approval.digest}))
-    assert probe(shop, "k", branch="work").output == done.output
+    assert probe(shop, "k", branch="work").output == {"happened": True, "output": done.output}
     git(origin, "update-ref", "-d", "refs/heads/work")
-    assert probe(shop, "k", branch="work").exit == "not_happened"
+    assert probe(shop, "k", branch="work").output == {"happened": False}
     git(origin, "update-ref", "refs/heads/work", "main")
-    assert (probe(shop, "k", branch="work").output, probe(shop, "k", branch="work").exit) == (None, "success")
+    assert probe(shop, "k", branch="work").output == {"happened": None}
     again = shop.outcome("git.push", "k", branch="work", approved=frozenset({asked.approval.digest}))
     assert again.failure.detail["code"] == "PRD5204"
 
