@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from perdure import Engine, Plan
+from perdure.plan.model.parts import Policy
 from perdure.tools.mcp import Pins, Toolset
 from perdure.tools.mcp.references import Values
 from perdure.tools.mcp.servers import Server, host_of
@@ -56,7 +57,8 @@ async def using(tmp_path):
             offer = await toolset.look(server.name)
             assert offer.refused == []
             toolset.pins.approve(server.name, offer.tools)
-            return await closing.enter_async_context(Engine.open(tools=toolset.tools()))
+            mine = Policy(network=(host_of(server.url),) if server.url else ())
+            return await closing.enter_async_context(Engine.open(tools=toolset.tools(), policy=mine))
 
         async def used(server, tool, **arguments):
             if id(server) not in engines:
@@ -70,7 +72,9 @@ async def using(tmp_path):
 
 async def test_everything_answers_with_text_structure_and_pictures(using):
     server = node("everything", env={"ONLY": "this"})
-    assert (await using(server, "echo", message="hi")).output == "Echo: hi"
+    done = await using(server, "echo", message="hi")
+    assert done.failure is None
+    assert done.output == "Echo: hi"
     weather = (await using(server, "get-structured-content", location="New York")).output
     assert set(weather) == {"temperature", "conditions", "humidity"}
     assert [part["type"] for part in (await using(server, "get-tiny-image")).output] == ["text", "image", "text"]
@@ -152,5 +156,7 @@ def over_http():
 async def test_everything_over_http(using, over_http):
     server = Server("everything", url=over_http)
     assert host_of(over_http).startswith("127.0.0.1:")
-    assert (await using(server, "echo", message="hi")).output == "Echo: hi"
+    done = await using(server, "echo", message="hi")
+    assert done.failure is None
+    assert done.output == "Echo: hi"
     assert (await using(server, "get-sum", a=1, b=2)).output == "The sum of 1 and 2 is 3."
