@@ -56,6 +56,7 @@ class Desk:
         self._lock = os.open(state / "changes" / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         try:
             self._hold()
+            self.images.sweep()
             self.tree = Tree(self._hands.workspace)
             self._failing = Failing(self.tree, self.images)
         except BaseException:
