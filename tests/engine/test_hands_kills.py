@@ -199,9 +199,9 @@ def sound(shop):
 
 
 def kept_in(state):
-    """How many files of each sort the engine has left in its own place."""
+    """How many files of each sort the engine has left in its own place. The next command sweeps stages."""
     files = [path.relative_to(state) for path in state.rglob("*") if not path.is_dir()]
-    plain = [path for path in files if path.parts[0] != "worktrees"]
+    plain = [path for path in files if path.parts[0] not in ("worktrees", "stages")]
     return Counter(
         "/".join(["*" if len(part) >= 32 else part for part in path.parts[:-1]]) + path.suffix for path in plain
     )
