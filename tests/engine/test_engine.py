@@ -323,3 +323,23 @@ async def test_a_plan_is_made_ready_once():
         assert engine.prepare(plan) is ready
         assert engine.prepare(Plan.model_validate(plan.model_dump(by_alias=True))) is ready, "an equal one is the same"
         assert (await (await engine.start(plan)).result()).output == 1
+
+
+async def test_what_takes_a_call_back_has_the_key_of_the_call():
+    keys = []
+
+    def forget(key):
+        keys.append(key)
+
+    @tool(name="shop.put", repeat="keyed", undo=forget)
+    async def put(context: Context) -> None:
+        """Put something."""
+        keys.append(context.key)
+
+    async with Engine.open(tools=[put]) as engine:
+        handle = await engine.start(Plan.model_validate({"steps": [{"id": "a", "tool": "shop.put"}]}))
+        await handle.result()
+        await handle.rollback()
+        assert (await handle.result()).status == "rolled_back"
+    assert len(keys) == 2
+    assert keys[0] == keys[1]

@@ -44,7 +44,11 @@ class Server:
         self.listener.close()
 
     def headers(self, n=-1):
-        lines = self.asked[n][0].split("\r\n")[1:]
+        return self.headers_of(self.asked[n][0])
+
+    @staticmethod
+    def headers_of(head):
+        lines = head.split("\r\n")[1:]
         return {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 

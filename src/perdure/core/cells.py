@@ -311,6 +311,10 @@ class Effect(msgspec.Struct, eq=False):
     """Why it could not be taken back."""
     output: Value | None = None
     """What the step gave."""
+    digest: str = ""
+    """Of the call that was made; by it the deed has its key."""
+    losses: int = 0
+    """Tries whose process was gone."""
 
     @property
     def call(self) -> Mapping[str, Any]:

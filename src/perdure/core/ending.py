@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from perdure.core import events as e
-from perdure.core.calls import Call, Failure
+from perdure.core.calls import DOUBTFUL, Call, Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.deciding import Deciding
 from perdure.core.seeing import SECRETS, asked, call_for_later, evaluate, evaluate_within, filled, outcome_of
@@ -119,7 +119,9 @@ def undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dic
     """The call that would take the effect back, with its arguments as they are now, and its secrets as they will be."""
     call = cell.traits.undo
     own = turn.state.rules.undo(cell.traits.tool) if call is None else None
-    if (call is None and own is None) or is_item(cell) or not _was_done(cell, exit_):
+    if (call is None and own is None) or is_item(cell):
+        return None
+    if not (_was_done(cell, exit_) or (own is not None and _may_be_done(turn, cell))):
         return None
     if own is not None:
         return _own_undo(turn, cell, own)
@@ -162,7 +164,16 @@ def _was_done(cell: Cell, exit_: str) -> bool:
     if exit_ not in {"failure", "cancelled", "left"}:
         return True
     outcome = cell.body.outcome if isinstance(cell.body, Work) else None
-    return outcome is not None and outcome.failure is None
+    return outcome is not None and outcome.failure is None and outcome.approval is None
+
+
+def _may_be_done(turn: Deciding, cell: Cell) -> bool:
+    """Whether nobody saw what came of it, and no person has said. A tool's own way back looks before it acts."""
+    work = cell.body
+    if not isinstance(work, Work) or cell.question in turn.state.answers:
+        return False
+    failure = work.outcome.failure if work.outcome else None
+    return work.lost or (failure is not None and failure.kind in DOUBTFUL)
 
 
 def fail(turn: Deciding, cell: Cell, kind: str, message: str) -> None:

@@ -227,7 +227,8 @@ def _effect_found(state: State, event: e.EffectFound) -> None:
 
 
 def _note_effect(state: State, cell: Cell, undo: dict[str, Any], output: Value | None) -> None:
-    effect = Effect(cell, cell.visit, undo, state.next_number(), state.read, output=output)
+    digest = cell.body.digest if isinstance(cell.body, Work) else ""
+    effect = Effect(cell, cell.visit, undo, state.next_number(), state.read, output=output, digest=digest)
     state.effects[cell.key, cell.visit] = effect
 
 
@@ -360,6 +361,7 @@ def _attempt_lost(state: State, event: e.AttemptLost) -> None:
     if event.deed == "undo":
         effect = state.undoing[event.step, event.visit]
         effect.flying, effect.failure = False, Failure("in_doubt", "its process is gone")
+        effect.losses += 1
         return
     cell = state.cells[event.step]
     if event.deed == "probe":

@@ -1,7 +1,7 @@
 """Taking effects back, one after another, the latest first. What cannot be taken back is said and stays."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import CALL_KINDS, DOUBTFUL, Call, CallKind, Failure
@@ -12,6 +12,9 @@ from perdure.core.state import State
 from perdure.core.values import digest_of
 from perdure.plan.model.parts import Retry
 from perdure.plan.model.steps import RollbackStep, Working
+
+MOST_LOSSES: Final = 10
+"""How often an effect is tried to be taken back again when each process that tries it dies."""
 
 
 def region_of(state: State, cell: Cell, *, over: bool = False) -> Iterator[Effect]:
@@ -76,15 +79,23 @@ def _begin(turn: Deciding, effect: Effect) -> None:
 def _plan_retry(turn: Deciding, effect: Effect, failure: Failure) -> bool:
     step = effect.cell.step
     policy = (step.retry if isinstance(step, Working) else None) or Retry()
-    doubtful = failure.kind in DOUBTFUL and turn.state.rules.repeat(undo_call(effect)) == "never"
-    if effect.attempts >= policy.attempts or doubtful or failure.kind == "denied":
+    tries = effect.attempts - effect.losses
+    spent = tries >= policy.attempts or effect.losses > MOST_LOSSES
+    if spent or failure.kind == "denied" or _is_doubtful(turn, effect, failure):
         _give_up(turn, effect, failure)
         return False
     draw = drawn(turn.state, f"{effect.cell.key}!", effect.visit, effect.attempts)
-    due = turn.now + pause_before(draw, effect.attempts, policy, failure)
+    due = turn.now + (pause_before(draw, tries, policy, failure) if tries else 0)
     about: dict[str, Any] = {"step": effect.cell.key, "visit": effect.visit, "attempt": effect.attempts}
     turn.record(e.RetryPlanned(**about, deed="undo", due=due))
     return True
+
+
+def _is_doubtful(turn: Deciding, effect: Effect, failure: Failure) -> bool:
+    """Whether it may have been taken back, and must not be twice. A tool's own way can be gone again."""
+    if failure.kind not in DOUBTFUL or "own" in effect.call:
+        return False
+    return turn.state.rules.repeat(undo_call(effect)) == "never"
 
 
 def _give_up(turn: Deciding, effect: Effect, failure: Failure) -> None:

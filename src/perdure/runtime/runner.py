@@ -378,6 +378,8 @@ class Runner:
         effect = self.state.undoing[command.step, command.visit]
         call, is_own = undo_call(effect), "own" in effect.call
         key = key_of(self.run, f"{command.step}!", command.visit, digest_of(call.data))
+        if is_own:  # it finds by the key what the deed has left
+            key = key_of(self.run, command.step, command.visit, effect.digest)
         if SECRETS in effect.call:
             call = with_secrets(call, self.host.secrets)
         return Attempt(

@@ -1,12 +1,16 @@
 """Random steps, killed at random and taken back: bytes, modes and links are as they were (R6)."""
 
+import os
 import random
 import signal
+import subprocess
 import time
 
 import pytest
 from changes_steps import furnish, step, work
-from changes_world import Folder, hands_at, victim
+from changes_world import Folder, begin, context_of, do, hands_at, victim
+
+from perdure.tools.changes import take_back
 
 
 @pytest.mark.campaign
@@ -43,3 +47,28 @@ def killed(processes, draw, *arguments):
     process.close()
     ours.close()
     return found
+
+
+@pytest.mark.parametrize("told", [None, {"by": "a person"}, "it was done"])
+def test_what_nobody_saw_the_end_of_is_taken_back_by_its_key(tmp_path, told):
+    folder = begin(tmp_path)
+    start = folder.look()
+    assert take_back(context_of(hands_at(tmp_path)), told) == {"changes": []}, "nothing was begun"
+    do(tmp_path)
+    assert folder.look() != start
+    take_back(context_of(hands_at(tmp_path)), told)
+    assert folder.look() == start
+
+
+def test_drafts_of_the_dead_are_swept(tmp_path):
+    begin(tmp_path)
+    do(tmp_path)
+    changes = hands_at(tmp_path).state / "changes"
+    with subprocess.Popen(["/bin/true"]) as dead:
+        dead.wait()
+    left = [changes / "objects" / f"new-{dead.pid}-1", changes / "intents" / "abc.json.new"]
+    ours = changes / "objects" / f"new-{os.getpid()}-99999"
+    for each in (*left, ours):
+        each.touch()
+    do(tmp_path)
+    assert [each.exists() for each in (*left, ours)] == [False, False, True]

@@ -10,7 +10,7 @@ from perdure.core.calls import Repeat
 from perdure.core.policy import Deed
 from perdure.tools.builtin.bounds import Text
 from perdure.tools.builtin.outward import connections, proxy_to
-from perdure.tools.changes import take_back
+from perdure.tools.changes import take_back as undo
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.sandbox.carrying import Errand, carried
@@ -37,11 +37,6 @@ def repeat_of(network: list[str] | None = None) -> Repeat:
 def stays_inside(network: list[str] | None = None) -> bool:
     """Whether all it does happens in the workspace, so that it can be rehearsed on a copy."""
     return not network
-
-
-def undo(context: Context, output: dict[str, Any] | None) -> dict[str, Any]:
-    """Bring the files back to what they were."""
-    return take_back(context, output) if output and output.get("changes") else {"changes": []}
 
 
 @tool(

@@ -4,7 +4,7 @@ A tool that changes files begins with `unfinished`, so that a call under the sam
 `ChangeSet` from images, and hands it to `carry_out`. Its `undo` is `take_back`.
 """
 
-from typing import Any
+from typing import Any, cast
 
 from perdure.tools.changes.desk import Desk as Desk
 from perdure.tools.changes.images import Image as Image
@@ -26,7 +26,10 @@ def unfinished(context: Context) -> dict[str, Any] | None:
         return desk.unfinished()
 
 
-def take_back(context: Context, output: dict[str, Any]) -> dict[str, Any]:
-    """Undo what a step has given as its output. What somebody has changed since is reported, never overwritten."""
+def take_back(context: Context, output: Any = None) -> dict[str, Any]:
+    """Undo what a step has given as its output, or has begun under its key, if nobody saw what it gave.
+
+    What somebody has changed since is reported, never overwritten.
+    """
     with Desk(context) as desk:
-        return desk.take_back(output)
+        return desk.take_back(cast("dict[str, Any]", output) if isinstance(output, dict) else {})

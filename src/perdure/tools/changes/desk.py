@@ -56,6 +56,8 @@ class Desk:
         self._lock = os.open(state / "changes" / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         try:
             self._hold()
+            self.images.sweep()
+            self._intents.sweep()
             self.tree = Tree(self._hands.workspace)
             self._failing = Failing(self.tree, self.images)
         except BaseException:
@@ -105,12 +107,18 @@ class Desk:
         return self._begin(self._set, needed)
 
     def take_back(self, output: Output) -> Output:
-        """Bring everything back to what it was before a step that gave this. Done already: nothing."""
-        name = str(output.get("set", ""))
+        """Bring everything back to what it was before a step that gave this. Done already: nothing.
+
+        If nobody saw what it gave, what was begun under its key is brought to its end first.
+        """
+        known = output if "set" in output else self.unfinished()
+        if known is None:
+            return {"changes": []}
+        name = str(known["set"])
         undo = set_of(f"undo {name}")
         if (intent := self._intents.get(undo)) is not None:
             return self._go_on(intent)
-        changes = self._changes_of(name, output).inverse
+        changes = self._changes_of(name, known).inverse
         self._judging.refuse_denied([Deed("write", each.path) for each in changes.changes])
         return self._begin(undo, self._left(changes))
 

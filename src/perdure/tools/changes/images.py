@@ -14,6 +14,8 @@ from perdure.tools.failure import ToolFailure
 
 Kind = Literal["file", "link", "directory"]
 CHUNK: Final = 1 << 20
+DRAFT: Final = "new-"
+"""What the name of a file begins with that is not whole yet; the number of its process follows."""
 _numbers: Final = itertools.count()
 
 
@@ -64,6 +66,12 @@ class Images:
         if seen.hexdigest() != digest:
             raise ToolFailure("unavailable", f"the kept copy {digest[:12]}… is damaged; its disk cannot be trusted")
 
+    def sweep(self) -> None:
+        """Remove drafts that nobody will finish, because whoever wrote them is dead."""
+        for draft in self._directory.glob(f"{DRAFT}*"):
+            if not _is_alive(int(draft.name.split("-")[1])):
+                draft.unlink(missing_ok=True)
+
     def _open(self, digest: str):  # noqa: ANN202  an open file, as `open` says
         try:
             return self._path(digest).open("rb", buffering=0)
@@ -71,7 +79,7 @@ class Images:
             raise ToolFailure("unavailable", f"the kept copy {digest[:12]}… is gone") from None
 
     def _keep(self, pieces: Iterator[bytes]) -> tuple[str, int]:
-        draft = self._directory / f"new-{os.getpid()}-{next(_numbers)}"
+        draft = self._directory / f"{DRAFT}{os.getpid()}-{next(_numbers)}"
         try:
             digest, size = _written(draft, pieces)
             path = self._path(digest)
@@ -99,6 +107,16 @@ def _written(path: Path, pieces: Iterator[bytes]) -> tuple[str, int]:
     finally:
         os.close(file)
     return seen.hexdigest(), size
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def chunks_of(file: int) -> Iterator[bytes]:

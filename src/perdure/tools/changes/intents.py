@@ -56,6 +56,11 @@ class Intents:
         self._path(name).unlink(missing_ok=True)
         sync_directory(self._directory)
 
+    def sweep(self) -> None:
+        """Remove drafts. Who holds the lock is the only one who writes, so nobody will finish them."""
+        for draft in self._directory.glob("*.new"):
+            draft.unlink()
+
     def __iter__(self) -> Iterator[Intent]:
         for path in sorted(self._directory.glob("*.json")):
             if (found := self.get(path.stem)) is not None:

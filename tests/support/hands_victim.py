@@ -1,0 +1,180 @@
+"""Processes with an engine that has hands, which are killed while they work on a repository.
+
+`python hands_victim.py` forks one for each line of JSON that it reads, kills it when its time has come, and tells how
+it ended. What such a process leaves behind becomes a child of the one who forks, so nobody can hide.
+"""
+
+import asyncio
+import ctypes
+import json
+import os
+import select
+import signal
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from perdure import Context, Engine, Plan, tool
+from perdure.errors import PerdureError
+from perdure.plan.model.parts import Policy
+from perdure.ports import Filter
+from perdure.tools.builtin import HANDS
+from perdure.tools.hands import Hands
+from perdure.tools.sandbox.probes import probe
+
+PR_SET_CHILD_SUBREAPER = 36
+OVER = {"succeeded", "failed", "cancelled", "rolled_back"}
+QUIET = 0.5
+"""Seconds after which what was sent by a process that is dead has surely arrived."""
+PATIENCE = 10.0
+"""Seconds that what they have started has to end."""
+
+
+def note(world, entry):
+    """One line, whole or not at all, and for ever."""
+    file = os.open(world, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        os.write(file, json.dumps(entry).encode() + b"\n")
+    finally:
+        os.close(file)
+
+
+def notes(world):
+    """All that was done to the world outside, in order."""
+    return [json.loads(line) for line in world.read_bytes().splitlines()] if world.exists() else []
+
+
+def paying_into(world):
+    """A tool that nobody can call back, nor ask."""
+
+    @tool(name="kill.pay", repeat="never", effects=["irreversible"])
+    async def pay(amount: int, context: Context) -> dict:
+        """Pay."""
+        await asyncio.sleep(0.01)
+        note(world, ["paid", context.step, context.key])
+        await asyncio.sleep(0.01)
+        return {"paid": amount}
+
+    return pay
+
+
+class Person:
+    """Answers truthfully, after a look at the world."""
+
+    def __init__(self, place):
+        self._world = place / "world"
+
+    async def answer(self, engine, run, question):
+        if question.about == "policy":
+            said = "approved"
+        else:
+            assert question.about == "doubt", question
+            said = await self._truth(question)
+        with suppress(PerdureError):
+            await engine.answer(run, question.question, said)
+
+    async def _truth(self, question):
+        await asyncio.sleep(QUIET)
+        done = any(step == question.step for _, step, _ in notes(self._world))
+        return {"choice": "happened", "output": {"by": "a person"}} if done else "not_happened"
+
+
+async def do(place, plan, way, ready):
+    """Begin, or go on; until it is over, and taken back if that is wanted."""
+    policy = Policy.model_validate({"network": ["127.0.0.1:*"]})
+    tools = [paying_into(place / "world")]
+    opened = Engine.open(place / "runs.db", workspace=place / "shop", policy=policy, tools=tools, resume=True)
+    async with opened as engine:
+        os.write(ready, b"!")
+        found = await engine.journal.runs(Filter(), None, 2)
+        run = found[0].id if found else (await engine.start(Plan.model_validate(plan))).id
+        await see_through(engine, run, place, way)
+
+
+async def see_through(engine, run, place, way):
+    person = Person(place)
+    while True:
+        if way == "undo" and (await engine.result(run)).status not in {"stopping", "rolled_back"}:
+            with suppress(PerdureError):
+                await engine.rollback(run)
+        result = await engine.run(run).rested()
+        if result.status in OVER and (way == "do" or result.status == "rolled_back"):
+            return
+        for question in list(result._state.questions.values()):
+            await person.answer(engine, run, question)
+        await asyncio.sleep(0.001)
+
+
+# ------------------------------------------------------------------------------- the one who kills
+
+
+def serve():
+    """One line in, one line out."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        told = orphans() if asked == "orphans" else live(**asked)
+        sys.stdout.write(f"{json.dumps(told)}\n")
+        sys.stdout.flush()
+
+
+def live(place, plan, way, seconds=None, early=False):
+    """A process from its beginning to its end; how it ended."""
+    hears, says = os.pipe()
+    if (pid := os.fork()) == 0:
+        os.close(hears)
+        os.dup2(2, 1)
+        os.setsid()
+        asyncio.run(do(Path(place), plan, way, says))
+        sys.stderr.flush()
+        os._exit(0)
+    os.close(says)
+    if not early:
+        select.select([hears], [], [], 60)
+    code = ended(pid, seconds)
+    os.close(hears)
+    return code
+
+
+def ended(pid, seconds):
+    deadline = time.monotonic() + (120 if seconds is None else seconds)
+    while not (found := os.waitpid(pid, os.WNOHANG))[0]:
+        if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.001)
+    return os.waitstatus_to_exitcode(found[1])
+
+
+def orphans():
+    """What the dead have started and is alive after a while."""
+    deadline = time.monotonic() + PATIENCE
+    with suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                time.sleep(0.01)
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        return [Path(f"/proc/{each}/cmdline").read_bytes().decode("utf-8", "replace") for each in children]
+    return []
+
+
+def warm_up():
+    """What every process would do first is done once: load the tools, and try the sandbox.
+
+    It is tried by a child, because whoever has run something there has a warden, which its children would share.
+    """
+    assert HANDS
+    with tempfile.TemporaryDirectory() as place:
+        hands = Hands(Path(place), Path(place))
+        if (pid := os.fork()) == 0:
+            asyncio.run(probe(hands))
+            os._exit(0)
+        os.waitpid(pid, 0)
+        report = asyncio.run(probe(hands))
+    assert report.ok, report
+
+
+if __name__ == "__main__":
+    warm_up()
+    serve()
