@@ -13,9 +13,13 @@ from changes_world import Folder, begin, context_of, do, hands_at, victim
 from perdure.tools.changes import take_back
 
 
+LONGEST = 0.15
+"""Seconds after which a victim is killed at the latest."""
+
+
 @pytest.mark.campaign
 def test_what_is_rolled_back_is_as_it_was(processes, memory, volume):
-    kills = 0
+    kills, span = 0, LONGEST
     for seed in range(volume(12, 600)):
         draw = random.Random(seed)
         steps = draw.randint(1, 8)
@@ -27,20 +31,21 @@ def test_what_is_rolled_back_is_as_it_was(processes, memory, volume):
         for n in range(back_to):
             step(hands_at(memory / f"twin-{seed}"), seed, n)
         for _ in range(2):
-            kills += killed(processes, draw, memory / f"{seed}", seed, steps, back_to)
+            found = killed(processes, draw.uniform(0, span), memory / f"{seed}", seed, steps, back_to)
+            kills, span = kills + found, min(LONGEST, span * 1.3) if found else span / 2  # as fast as the machine is
         work(memory / f"{seed}", seed, steps, back_to)
         assert folder.look() == twin.look(), seed
     assert kills > volume(5, 300)
 
 
-def killed(processes, draw, *arguments):
+def killed(processes, after, *arguments):
     ours, theirs = processes.Pipe()
     process = processes.Process(target=victim, args=(theirs, work, *arguments))
     process.start()
     theirs.close()
     ours.recv()
     ours.send("go")
-    time.sleep(draw.uniform(0, 0.15))
+    time.sleep(after)
     process.kill()
     process.join()
     found = process.exitcode == -signal.SIGKILL
