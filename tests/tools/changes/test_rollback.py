@@ -12,7 +12,6 @@ from changes_world import Folder, begin, context_of, do, hands_at, victim
 
 from perdure.tools.changes import take_back
 
-
 LONGEST = 0.15
 """Seconds after which a victim is killed at the latest."""
 
