@@ -28,11 +28,9 @@ def settle_approval(turn: Deciding, cell: Cell, approval: Approval) -> None:
 
 
 def _ask(turn: Deciding, cell: Cell, approval: Approval) -> None:
-    outcome = cell.work.outcome
     question = f"q_{cell.key}_{cell.visit}_approval{cell.work.attempt}"
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": approval.text}
-    shown = outcome.output if outcome else None
-    turn.record(e.QuestionAsked(answer="approval", about="policy", approves=approval.digest, shown=shown, **about))
+    turn.record(e.QuestionAsked(answer="approval", about="policy", approves=approval.digest, **about))
 
 
 def is_yes(value: Any) -> bool:

@@ -277,7 +277,7 @@ class AttemptEnded(AboutAttempt, frozen=True, kw_only=True):
     usage: Usage | None = None
     """What it took, as far as whoever did it says."""
     approval: Approval | None = None
-    """Nothing was done: a person has to agree first. What is to be seen of it is the output."""
+    """Nothing was done: a person has to agree first."""
     judged: tuple[Judgement, ...] = ()
     """What the rules of the user and the plan said about its deeds."""
 
@@ -338,8 +338,6 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """What a budget has too little of."""
     approves: str = ""
     """Digest of exactly what is agreed to."""
-    shown: Value | None = None
-    """What to look at before answering, such as a diff."""
 
 
 class QuestionAnswered(Event, frozen=True, kw_only=True):

@@ -420,8 +420,7 @@ class Runner:
         if outcome.judged:
             about["judged"] = outcome.judged
         if outcome.approval is not None and about.get("deed") != "undo":
-            shown = keep(outcome.output, self.state.kept)
-            return e.AttemptEnded(exit="failure", output=shown, approval=outcome.approval, **about)
+            return e.AttemptEnded(exit="failure", approval=outcome.approval, **about)
         if outcome.approval is not None:
             outcome = Outcome.failed("denied", f"to take it back needs approval: {outcome.approval.text}")
         if outcome.failure is None:
