@@ -56,7 +56,8 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     used. 8: a budget is used up. 124: timeout. 130: Ctrl-C.
     """
     named, offers, toolset = tools_from(given["addresses"]), offers_here(), toolset_here()
-    known = (*BUILTIN, *HANDS, *named, *(toolset.tools() if toolset else ()))
+    theirs = toolset.tools() if toolset else ()
+    known = (*BUILTIN, *HANDS, *named, *theirs)
     toolbox = toolbox_of({each.name: each for each in known}.values(), offers)
     with hint_at_unseen(toolset):
         found = usable(plan, limits_from(given), toolbox, as_json=given["as_json"])
@@ -65,7 +66,7 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
         click.echo(f"note: this release does not enforce: {', '.join(later)}", err=True)
     settings, inputs = settings_for(given["db"]), inputs_from(found.inputs, pairs, file)
     if given["dry_run"]:
-        ctx.exit(carried_out(_rehearsed(found, inputs, settings, given, tools)))
+        ctx.exit(carried_out(_rehearsed(found, inputs, settings, given, (*tools, *theirs))))
     place = str((given["workspace"] or Path.cwd()).resolve())
     job = Start(found, inputs, given["session"], given["seed"], place)
     if given["detach"]:
