@@ -101,3 +101,31 @@ def test_rubbish(place, words, code):
     place.run(TEXT)
     done = place.do(*words, code=code)
     assert "Traceback" not in done.stderr
+
+
+WRITE = """
+perdure: 1
+policy: {ask: [writes]}
+steps: [{id: note, tool: files.write, with: {path: note.txt, text: "line 1\\nline 2\\n"}}]
+"""
+
+
+def test_s9_what_a_rule_asks_about_is_shown_whole_and_approved_or_not(perdure, tmp_path):
+    db, file = tmp_path / "runs.db", tmp_path / "work" / "note.txt"
+    file.parent.mkdir()
+    (tmp_path / "plan.yaml").write_text(WRITE)
+    asks = perdure("run", tmp_path / "plan.yaml", "--db", db, cwd=file.parent)
+    assert (asks.returncode, file.exists()) == (4, False)
+    assert "  +line 2\n" in asks.stderr, "whoever says yes has seen the diff"
+    assert "perdure approve" in asks.stderr
+    assert perdure("approve", "@last", "--db", db, cwd=tmp_path).returncode == 0
+    assert perdure("resume", "@last", "--db", db, cwd=tmp_path).returncode == 0
+    assert file.read_text() == "line 1\nline 2\n"
+
+
+def test_s9_a_no_leaves_everything_as_it_was(perdure, tmp_path):
+    (tmp_path / "plan.yaml").write_text(WRITE)
+    perdure("run", tmp_path / "plan.yaml", "--db", tmp_path / "runs.db", cwd=tmp_path)
+    assert perdure("reject", "@last", "--db", tmp_path / "runs.db", cwd=tmp_path).returncode == 0
+    done = perdure("resume", "@last", "--db", tmp_path / "runs.db", cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "note.txt").exists()) == (1, False)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
-from perdure.cli.hints import asked
+from perdure.cli.hints import answering as commands
 from perdure.cli.journals import opened
 from perdure.cli.messages import tell
 from perdure.cli.reaching import whoever
@@ -69,7 +69,7 @@ def _only(view: View) -> QuestionAsked:
     if not questions:
         raise NoQuestion(f"{view.run} asks nothing now", "`perdure show` tells what it waits for")
     if len(questions) > 1:
-        lines = [line.strip() for each in questions[:5] for line in list(asked(view.run, each))[1:2]]
+        lines = [next(commands(view.run, each)) for each in questions[:5]]
         raise WhichQuestion(f"{view.run} asks {len(questions)} questions", "name one: " + "; ".join(lines))
     return questions[0]
 
@@ -101,7 +101,7 @@ def _yes_or_no(question: QuestionAsked, text: str) -> bool:
 
 def approval(question: QuestionAsked, *, yes: bool) -> bool:
     """Yes or no, to a question that wants that."""
-    if question.answer != "approval" or question.about != "plan":
+    if question.answer != "approval":
         hint = f"answer with: perdure answer RUN {question.question} VALUE"
         raise OtherQuestion(f"{question.question} is not answered with yes or no", hint)
     return yes

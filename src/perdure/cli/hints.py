@@ -16,6 +16,8 @@ from perdure.plan.visible import number_of, visible
 
 _FEW: Final = 5
 """So many steps are told one by one."""
+_LINES: Final = 500
+"""So many lines of what a question shows, such as a diff; whoever says yes has to have seen it."""
 _MANY: Final = 10
 """So many questions are shown with the commands that answer them."""
 
@@ -57,9 +59,18 @@ def waits(state: State) -> Iterator[str]:
 def asked(run: str, question: QuestionAsked) -> Iterator[str]:
     """A question, and the commands that answer it."""
     people = f" (to {visible(', '.join(question.people))})" if question.people else ""
-    yield f"{visible(question.step) or 'the run'} asks{people}: {visible(question.text, 500)}"
+    first, *more = question.text.splitlines() or [""]
+    yield f"{visible(question.step) or 'the run'} asks{people}: {visible(first, 500)}"
+    yield from (f"  {visible(line, 500)}".rstrip() for line in more[:_LINES])
+    if len(more) > _LINES:
+        yield f"  … and {number_of(len(more) - _LINES, 'line')} more: {command('show', run, '--json')}"
+    yield from (f"  {each}" for each in answering(run, question))
+
+
+def answering(run: str, question: QuestionAsked) -> Iterator[str]:
+    """The commands that answer a question."""
     for verb, words in _answers(question):
-        yield f"  {command(verb, run, *words)}"
+        yield command(verb, run, *words)
 
 
 def _answers(question: QuestionAsked) -> Iterator[tuple[str, list[str]]]:
