@@ -14,12 +14,13 @@ from typing import Final, Literal
 import click
 
 from perdure.cli.codes import FAILED
-from perdure.cli.journals import PAGE, db_option
+from perdure.cli.journals import db_option
 from perdure.cli.printing import json_option, print_json
 from perdure.config import ConfigError, Loaded, load
 from perdure.journal.ballast import PLENTY, SIZE, Ballast
 from perdure.journal.driver import connect
 from perdure.journal.filesystem import UNTRUSTED, magic_of
+from perdure.journal.listing import PAGE
 from perdure.journal.lock import writer_of
 from perdure.journal.reader import Reader
 from perdure.plan.visible import number_of, visible

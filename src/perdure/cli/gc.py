@@ -6,9 +6,10 @@ from typing import Final
 
 import click
 
-from perdure.cli.journals import db_option, every_run, is_there, opened, settings_for
+from perdure.cli.journals import db_option, is_there, opened, settings_for
 from perdure.cli.printing import json_option, print_json
 from perdure.config import Settings
+from perdure.journal.listing import every_run
 from perdure.plan.visible import number_of, visible
 from perdure.ports import Filter, Swept
 
