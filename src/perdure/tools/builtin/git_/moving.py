@@ -35,7 +35,7 @@ async def performed(
         intent = await prepare(repository.drafting(desk.place, desk.variables), desk)
     context.guard.check(deeds, shown=intent.shown)
     if kept is None:
-        desk.keep(intent)
+        intent = desk.keep(repository.done_for(context, intent))
     else:
         await settled(repository.layout)
     await land(repository, desk, intent, again=kept is not None)
