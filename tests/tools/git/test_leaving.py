@@ -78,6 +78,21 @@ def test_settings_that_nobody_agreed_to_are_not_used_for_sweeping(shop, lonely):
     assert kept(shop) == [lonely["kept"]]
 
 
+def test_what_was_seen_of_a_branch_goes_with_the_run_that_it_is_named_after(shop):
+    for number, name in enumerate(("", "", "named"), 1):
+        shop.run = f"r_{number}"
+        shop.write("a.txt", name)
+        shop.do("git.commit", message="Change", branch=name)
+    seen = shop.state / "git/seen"
+    assert len(list(seen.iterdir())) == 3
+    assert swept(shop, "r_2").left == ()
+    assert len(list(seen.iterdir())) == 2
+    for run, name in (("r_2", ""), ("r_4", "named")):
+        shop.run = run
+        shop.write("a.txt", f"more of {run}")
+        shop.do("git.commit", message="Go on with it", branch=name)
+
+
 def test_a_deed_that_came_to_nothing_goes_when_it_is_old(shop):
     place = shop.state / "git/deeds/abc"
     (place / "objects" / "ab").mkdir(parents=True)

@@ -47,8 +47,8 @@ class Intent(msgspec.Struct, frozen=True):
     """Whose it is: it stays for as long as that run can be taken back."""
     workspace: str = ""
     """Where the repository is."""
-    worktree: str = ""
-    """The working tree of the engine's own from which it was done, if it was one."""
+    own: str = ""
+    """What belongs to the working tree from which it was done: HEAD and the index."""
 
 
 class Desk:

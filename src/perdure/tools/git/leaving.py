@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 
 from perdure.tools.failure import ToolFailure
+from perdure.tools.git.committing import branch_for, note_of
 from perdure.tools.git.desk import DEEDS, NOTE, Intent
 from perdure.tools.git.landing import take_back
-from perdure.tools.git.names import KEPT
+from perdure.tools.git.names import HEADS, KEPT
 from perdure.tools.git.refusing import HELD, refusal
 from perdure.tools.git.repository import GIT, WORKTREES, Repository, opened_again
 from perdure.tools.git.worktrees import aside, name_of, remove
@@ -30,7 +31,7 @@ def left_by(state: Path, remaining: Remaining) -> list[Path]:
         if not _is_needed(place, intent, remaining):
             gone.append(place)
         elif intent is not None:
-            used.add(intent.worktree)
+            used.add(Path(intent.own).name)
     return [each for each in gone if name_of(each.name) not in used]
 
 
@@ -75,11 +76,19 @@ async def let_go(place: Path, tier: Tier) -> None:
     if intent is None:
         return
     hands = Hands(Path(intent.workspace), place.parents[2], tier)
+    _unsee(place.parents[1], intent)
     kept = [each for each in intent.updates if each.ref.startswith(KEPT)]
     if kept and _has_repository(hands):  # where there is none any more, its refs are gone, too
         await take_back(await opened_again(hands), kept)
     if any(_is_there(each) for each in (worktree, aside(worktree))):
         await _retire(hands, worktree, intent)
+
+
+def _unsee(state: Path, intent: Intent) -> None:
+    """Forget where the run's own branch was. What is known of other branches serves other runs."""
+    for each in intent.updates:
+        if each.ref == f"{HEADS}{branch_for(intent.run)}":
+            note_of(state, intent.own, each.ref).unlink(missing_ok=True)
 
 
 def _has_repository(hands: Hands) -> bool:

@@ -71,9 +71,8 @@ class Repository:
 
     def done_for(self, context: Context, intent: Intent) -> Intent:
         """The same intent, and whose it is."""
-        own = self.root.name if self.is_own else ""
-        place = str(context.hands.workspace)
-        return msgspec.structs.replace(intent, run=context.run, workspace=place, worktree=own)
+        place, own = str(context.hands.workspace), str(self.layout.own)
+        return msgspec.structs.replace(intent, run=context.run, workspace=place, own=own)
 
     async def ask(
         self,
