@@ -113,6 +113,7 @@ async def opened(context: Context, worktree: str = "") -> Repository:
     root = hands.workspace if not worktree else hands.state / WORKTREES / _plain(worktree)
     layout = layout_of(root)
     await _refuse_without(hands)
+    context.kept_in(hands.tier)
     settings = await settings_of(layout, hands.tier)
     state = hands.state / "git"
     _have_agreed(context, suspects_of(layout, settings), state / "agreed")
