@@ -20,8 +20,9 @@ def more(before: Usage | None, usd: Any, tokens: Any, calls: Any) -> Usage:
         usd=paid,
         calls=so_far.calls + _amount("calls", calls, (int,)),
     )
-    for word in ("usd", "tokens", "calls"):
-        _refuse_too_much(word, getattr(found, word))
+    for word, amount in (("usd", found.usd or 0.0), ("tokens", found.tokens), ("calls", found.calls)):
+        if amount >= MOST:
+            raise ToolFailure("invalid", f"spend: {word} adds up to {amount:g}, which nobody can have taken")
     return found
 
 
@@ -30,8 +31,3 @@ def _amount(word: str, given: Any, types: tuple[type, ...]) -> Any:
         return given
     kind = "a number" if float in types else "a whole number"
     raise ToolFailure("invalid", f"spend: {word}={repr(given)[:60]} is no amount; write {kind}, not negative")
-
-
-def _refuse_too_much(word: str, amount: float | None) -> None:
-    if amount is not None and amount >= MOST:
-        raise ToolFailure("invalid", f"spend: {word} adds up to {amount:g}, which nobody can have taken")
