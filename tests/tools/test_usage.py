@@ -1,6 +1,7 @@
 """What a tool says it took: it adds up, from any thread, and what is no amount is refused and not counted."""
 
 import asyncio
+import sys
 import threading
 from decimal import Decimal
 
@@ -55,6 +56,16 @@ def test_nothing_adds_up_to_what_could_not_be_counted(word, an_attempt):
     assert getattr(context.known["usage"], word) == 2**53 - 1
 
 
+@pytest.fixture
+def in_turns():
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("in_turns")
 def test_many_threads_lose_nothing(an_attempt):
     context = Context(an_attempt("a.b"))
     threads = [
