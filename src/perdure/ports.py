@@ -195,6 +195,10 @@ def unheard(fraction: float, message: str = "") -> None:
     """Where reports of progress go when nobody listens."""
 
 
+def unnoted(attempt: "Attempt", word: str, value: Any) -> None:
+    """Where notes go when nobody keeps them."""
+
+
 class Attempt(msgspec.Struct, frozen=True):
     """One try at a step, as its performer sees it."""
 
@@ -222,6 +226,8 @@ class Attempt(msgspec.Struct, frozen=True):
     """SHA-256 of the call without the values of secrets, by which an approval knows it."""
     approved: frozenset[str] = frozenset()
     """Digests of what people have agreed to at this visit."""
+    note: Callable[["Attempt", str, Any], None] = unnoted
+    """Keep a field of its outcome that is known before its end, and holds however it ends. From any thread."""
 
 
 class Performer(Protocol):

@@ -128,3 +128,40 @@ def test_a_server_that_does_not_start_is_told_and_the_others_are_listed(perdure,
     assert done.returncode == 0
     assert "cannot be used" in done.stdout
     assert perdure("mcp", "approve", "shop", "--yes").returncode == 1
+
+
+def test_approved_tools_are_listed_and_shown_without_starting_a_server(perdure, servers, home):
+    """Models read what tools say of themselves, so nothing is listed that nobody has read."""
+    perdure("mcp", "show", "shop")
+    assert "shop.echo" not in perdure("tools", "ls").stdout
+    assert perdure("tools", "show", "shop.echo").returncode == 3
+    perdure("mcp", "approve", "shop", "--yes")
+    servers(command="/nowhere/at/all")
+    [row] = [line for line in perdure("tools", "ls").stdout.splitlines() if line.startswith("shop.echo")]
+    assert row.split("\t")[1:4] == ["never", "reads, writes, network, irreversible", "mcp:shop"]
+    shown = perdure("tools", "show", "shop.echo")
+    assert (shown.returncode, "mcp:shop" in shown.stdout) == (0, True)
+    assert not {"\x1b", "\u202e"} & set(shown.stdout)
+    (home / "own.yaml").write_text("perdure: 1\npolicy: {deny: [irreversible]}\nsteps: [{id: a, tool: shop.echo}]\n")
+    assert perdure("policy", "test", "own.yaml", "call shop.echo", cwd=home).returncode == 1
+
+    servers()
+    offers(home, "Says it, and sends it.")
+    perdure("mcp", "ls", "--ask")
+    [row] = [line for line in perdure("tools", "ls").stdout.splitlines() if line.startswith("shop.echo")]
+    assert "mcp:shop (blocked: its server describes it differently now)" in row
+    assert "sends it" not in row
+
+
+def test_a_server_is_kept_in_what_the_user_s_policy_says(perdure, servers, home, tmp_path):
+    policy = home / ".config" / "perdure" / "policy.toml"
+    policy.write_text("[sandbox]\ntier = 'none'\n")
+    policy.chmod(0o600)
+    (tmp_path / "work").mkdir()
+    perdure("mcp", "approve", "shop", "--yes")
+    done = perdure("run", home / "plan.yaml", "--jsonl", cwd=tmp_path / "work")
+    assert done.returncode == 0, done.stderr
+    ends = [each for each in map(json.loads, done.stdout.splitlines()) if each["type"] == "attempt_ended"]
+    assert [each["body"]["sandboxed"] for each in ends] == ["none"]
+    policy.write_text("[sandbox]\ntier = 'nothing'\n")
+    assert "PRD1706" in perdure("mcp", "approve", "shop", "--yes").stderr

@@ -66,6 +66,19 @@ def test_show_says_when_there_is_no_file_and_when_the_sandbox_is_lowered(perdure
     assert ("your policy", "run", "", "*", "") in rows(done)
 
 
+def test_another_directory_can_be_asked_about(perdure, work, home):
+    """The policy lies below the home: who works there may not write it."""
+    deed = "write .config/perdure/policy.toml"
+    ask = ("policy", "test", home / "work" / "open.yaml", deed)
+    (work / "open.yaml").write_text("perdure: 1\nsteps: [{id: a, tool: a.b}]\n")
+    assert perdure(*ask, cwd=work).returncode == 0
+    assert perdure(*ask, "--workspace", home, cwd=work).returncode == 1
+    assert perdure(*ask, cwd=home).returncode == 1
+    there = perdure("policy", "show", "--workspace", home, cwd=work)
+    assert ("perdure", "write", "", "", ".config/perdure, .config/perdure/**") in rows(there)
+    assert perdure("policy", "show", "--workspace", home / "nowhere", cwd=work).returncode == 2
+
+
 def test_a_layer_that_says_nothing_is_shown_as_such(perdure, work):
     (work / "quiet.yaml").write_text("perdure: 1\npolicy: {}\nsteps: [{id: a, tool: a.b}]\n")
     assert ("the plan", "says nothing", "", "", "") in rows(perdure("policy", "show", "quiet.yaml", cwd=work))

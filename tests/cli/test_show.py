@@ -52,3 +52,64 @@ def test_what_is_not_there(place):
     place.run(FAIL, code=1)
     assert "PRD2002" in place.do("show", "r_zzz", code=3).stderr
     place.do("describe", "@last")
+
+
+SPEND = """
+from perdure import Context, ToolFailure, tool
+
+@tool(name="shop.buy", repeat="safe", effects=["costs"], estimate={"usd": 1})
+def buy(context: Context, luck: bool = True) -> str:
+    context.spend(usd=2.5, tokens=1200, calls=3)
+    if not luck:
+        raise ToolFailure("logic", "sold out")
+    return "bought"
+"""
+BUY = """
+perdure: 1
+budget: {usd: 4}
+steps:
+  - {id: one, tool: shop.buy}
+  - {id: two, tool: shop.buy, with: {luck: false}}
+"""
+
+
+def test_what_tools_said_they_took_and_how_far_that_went_beyond_a_budget(place):
+    (place.path / "shop.py").write_text(SPEND)
+    place.run(BUY, "--tools", "shop", code=1)
+    shown = place.do("show", "@last").stdout
+    assert "spent   the run: 5 of 4 usd, overrun by 1" in shown
+    logged = place.do("logs", "@last").stdout
+    assert "one  done: bought, 1,200 tokens, 3 calls, 2.5 usd" in logged
+    assert "two  the attempt failed: logic: sold out, 1,200 tokens, 3 calls, 2.5 usd" in logged
+    usage = place.shown()["usage"]
+    assert (usage["usd"], usage["tokens"], usage["calls"]) == (5.0, 2400, 6)
+    assert usage["budgets"][""]["usd"]["overrun"] == 1
+
+
+COMMANDS = """
+perdure: 1
+steps:
+  - {id: hello, tool: shell.run, with: {command: [echo, hello]}}
+  - {id: plain, tool: flow.echo, with: {value: 1}}
+  - {id: bad, tool: shell.run, with: {command: ["false"]}}
+"""
+
+
+def test_a_lowered_sandbox_is_told_everywhere(place):
+    """Only the user's own settings lower it, and then every event of a command says so."""
+    own = place.path / "own" / "perdure"
+    own.mkdir(parents=True)
+    (own / "policy.toml").write_text("[sandbox]\ntier = 'none'\n[commands]\nallow = [['*']]\n")
+    (own / "policy.toml").chmod(0o600)
+    (place.path / "work").mkdir()
+    place.run(COMMANDS, "--workspace", place.path / "work", code=1, XDG_CONFIG_HOME=str(own.parent))
+    events = [json.loads(line) for line in place.do("logs", "@last", "--jsonl").stdout.splitlines()]
+    told = {each["body"]["step"]: each["body"].get("sandboxed") for each in events if each["type"] == "attempt_ended"}
+    assert told == {"hello": "none", "plain": None, "bad": "none"}
+    shown = place.do("show", "@last").stdout
+    assert "sandbox lowered to none by the user's settings" in shown
+    lines = {line.split()[1]: line for line in shown.splitlines() if line[:1] in ("✓", "✗")}
+    assert ["sandbox lowered to none" in lines[step] for step in ("hello", "plain", "bad")] == [True, False, True]
+    assert place.do("logs", "@last").stdout.count("sandbox lowered to none") == 2
+    assert place.do("watch", "@last", code=1).stderr.count("sandbox lowered to none") == 2
+    assert [step["sandboxed"] for step in place.shown()["steps"].values()] == ["none", None, "none"]

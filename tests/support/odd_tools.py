@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from perdure import Deed
 from perdure.tools import Context, ToolFailure, tool
 
 
@@ -64,6 +65,27 @@ def lingering() -> str:
 
     threading.Thread(target=time.sleep, args=(600,)).start()
     return "done"
+
+
+@tool(name="odd.spend", isolate=True)
+def spend(how: str, context: Context) -> str:
+    context.spend(usd=0.25, tokens=1)
+    context.spend(usd=0.25, tokens=2, calls=1)
+    if how == "fails":
+        raise ToolFailure("transient", "busy")
+    if how == "dies":
+        os._exit(7)
+    if how == "lies":
+        context.spend(usd=-1)
+    return how
+
+
+@tool(name="odd.reach", isolate=True)
+def reach(what: str, context: Context) -> str:
+    """Uses what is not there in a process of its own."""
+    if what == "guard":
+        context.guard.check([Deed("write", "a.txt")])
+    return str(context.hands.workspace) if what == "hands" else str(context.arguments)
 
 
 def plain(text: str) -> str:

@@ -143,11 +143,12 @@ def test_a_name_that_two_offer_is_refused_with_both_and_spoils_no_other(tmp_path
     assert Offers(["perdure-b"])["same.name"].name == "same.name", "the user can choose one"
 
 
-def test_a_built_in_name_cannot_be_taken(tmp_path, site):
-    mark = a_distribution(tmp_path, site, "perdure-a", "text.upper")
+@pytest.mark.parametrize("name", ["text.upper", "shell.run"])
+def test_a_built_in_name_cannot_be_taken(name, tmp_path, site):
+    mark = a_distribution(tmp_path, site, "perdure-a", name)
     offers = Offers(allowed=True)
     assert list(offers) == []
-    assert "built in" in offers.refusals["text.upper"].message
+    assert "built in" in offers.refusals[name].message
     assert not mark.exists()
 
 

@@ -13,6 +13,7 @@ import pytest
 from perdure.tools import ToolPerformer
 from perdure.tools import process as process_room
 from perdure.tools.box import load_tools
+from perdure.tools.hands import Hands
 
 PERFORMER = ToolPerformer(load_tools("odd_tools"))
 
@@ -30,6 +31,20 @@ async def test_context_and_progress_cross_over(an_attempt):
     assert outcome.output["known"] == ["key-1", "r_1", "fetch", 2, 3, False]
     assert 0 < outcome.output["left"] < 60
     assert an_attempt.heard == [(0.5, "half"), (1.0, "whole")]
+
+
+@pytest.mark.parametrize("what", ["guard", "hands"])
+async def test_what_is_not_there_in_a_process_of_its_own_says_so(what, an_attempt, tmp_path):
+    """A guard without rules would let everything pass."""
+    performer = ToolPerformer(load_tools("odd_tools"), hands=Hands(tmp_path, tmp_path))
+    failure = (await performer.perform(an_attempt("odd.reach", {"what": what}))).failure
+    assert failure.kind == "invalid"
+    assert f"there is no context.{what} in a process of its own" in failure.message
+    assert "isolate=True" in failure.message
+
+
+async def test_the_arguments_of_the_plan_are_there(an_attempt):
+    assert (await PERFORMER.perform(an_attempt("odd.reach", {"what": "x"}))).output == "{'what': 'x'}"
 
 
 @pytest.mark.parametrize(

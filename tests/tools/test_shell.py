@@ -175,9 +175,41 @@ async def test_in_a_lower_tier_it_says_so(hands, tier):
     done = await do(lower, "shell.run", command="cat .env; echo x >> a.txt", check=False, keep=False)
     assert "hush" not in done.output["stdout"]
     done = await do(lower, "shell.run", key="k2", command="echo x >> a.txt; echo t > $TMPDIR/t")
-    assert (done.failure, done.output["sandboxed"], done.output["staging"]) == (None, tier, "copy")
+    assert (done.failure, done.output["sandboxed"], done.output["staging"], done.sandboxed) == (
+        None,
+        tier,
+        "copy",
+        tier,
+    )
     assert (hands.workspace / "a.txt").read_text() == "one\nx\n"
     assert files(hands) == [".env", "a.txt", "src/b.txt"]
+
+
+@pytest.mark.parametrize("tier", ["bwrap", "landlock", "none"])
+async def test_the_outcome_says_in_which_tier_whatever_becomes_of_it(hands, tier):
+    lower, told = Hands(hands.workspace, hands.state, tier), "" if tier == "bwrap" else tier
+    kept, denied = (
+        (Layer("you", commands=Terms(deny=(("cat", "*"),))),),
+        (Layer("you", files_write=Terms(ask=("**",))),),
+    )
+    assert (await do(lower, "shell.run", command=["false"])).sandboxed == told
+    assert (await do(lower, "shell.run", key="k2", command=["sleep", "9"], seconds=0.3)).sandboxed == told
+    assert (await do(lower, "python.run", key="k3", code="result = 1")).sandboxed == told
+    assert (await do(lower, "shell.run", key="k4", command=["cat", "a.txt"], layers=kept)).sandboxed == "", (
+        "nothing ran"
+    )
+    for _ in range(2):  # it is asked about; the second time what was found is asked about, and nothing is run
+        asked = await do(lower, "shell.run", key="k5", command=["touch", "new"], layers=denied)
+        assert (asked.approval is not None, asked.sandboxed) == (True, told)
+
+
+async def test_without_a_fence_hosts_are_judged_and_the_machine_s_network_is_used(hands, page):
+    lower, words = Hands(hands.workspace, hands.state, "none"), ["python3", "-c", GET, f"http://127.0.0.1:{page}/"]
+    rules = (Layer("you", network=Terms(allow=(f"127.0.0.1:{page}",))),)
+    done = await do(lower, "shell.run", command=words, network=[f"127.0.0.1:{page}"], layers=rules)
+    assert done.output["stdout"] == "hello from outside\n", done
+    done = await do(lower, "shell.run", key="k2", command=words, network=["example.com:443"], layers=rules)
+    assert done.failure.kind == "denied"
 
 
 async def test_without_a_sandbox_nothing_is_run(hands, monkeypatch):

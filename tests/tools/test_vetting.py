@@ -48,6 +48,18 @@ def test_what_cannot_be_so_is_refused_at_once(said, flaw, hint):
     assert hint in caught.value.help
 
 
+@pytest.mark.parametrize(("said", "flaw"), [({"judges": True}, "no guard"), ({"staged": True}, "no hands"), ({"staged": lambda path: True}, "no hands")])  # fmt: skip
+def test_what_a_process_of_its_own_cannot_do_is_not_promised(said, flaw):
+    def copy(path: str, context: Context) -> None: ...
+
+    with pytest.raises(PerdureError) as caught:
+        tool(name="files.copy", isolate=True, **said)(copy)
+    assert caught.value.code == "PRD5006"
+    assert flaw in caught.value.message
+    assert "leave isolate out" in caught.value.help
+    assert tool(name="files.copy", **said)(copy).name == "files.copy"
+
+
 def test_what_can_be_so_is_taken():
     def probe(path, key, context, output, extra=None, **more): ...
     def undo(path, ctx, *rest): ...

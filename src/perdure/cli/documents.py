@@ -52,6 +52,7 @@ def _step(view: View, step: StepResult, cell: Cell) -> dict[str, Any]:
         "failure": failure_document(step.failure),
         "visits": step.visits,
         "attempts": step.attempts,
+        "sandboxed": step.sandboxed or None,
         "began": moment(cell.at or None),
         "ended": moment(view.ended.get(cell.key)) if step.status == "over" else None,
     }

@@ -12,6 +12,7 @@ from perdure.cli.arguments import limit_options, limits_from, usable
 from perdure.cli.codes import FAILED, OK, WAITING
 from perdure.cli.manners import known_tools, tools_option
 from perdure.cli.printing import json_option, print_json, print_table
+from perdure.cli.toolsets import approved_here
 from perdure.config.policy import UserPolicy, load_policy
 from perdure.core.layers import layers_at
 from perdure.core.policy import Deed, DeedKind, Layer, Terms, judge, shown, strictest, told
@@ -28,6 +29,12 @@ _ABOUT: Final = {
     "resources": "use", "effects": "effect",
 }  # fmt: skip
 _CODES: Final = {"allow": OK, "ask": WAITING, "deny": FAILED}
+workspace_option = click.option(
+    "--workspace",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The directory that would be worked on; left out: this one.",
+)
 step_option = click.option("--step", metavar="ID", help="For this step; without it, for the plan as a whole.")
 
 
@@ -39,6 +46,7 @@ def policy() -> None:
 @policy.command()
 @click.argument("plan", required=False)
 @step_option
+@workspace_option
 @json_option
 @limit_options
 def show(plan: str | None, step: str | None, as_json: bool, **settings: Any) -> None:
@@ -60,6 +68,7 @@ def show(plan: str | None, step: str | None, as_json: bool, **settings: Any) -> 
 @click.argument("plan")
 @click.argument("deeds", nargs=-1, required=True, metavar="DEED…")
 @step_option
+@workspace_option
 @tools_option
 @json_option
 @limit_options
@@ -72,7 +81,7 @@ def test(ctx: click.Context, plan: str, deeds: tuple[str, ...], step: str | None
 
     Exit code 0: all are allowed. 4: a person would be asked. 1: some are denied.
     """
-    tools = known_tools(given.pop("addresses"))
+    tools = {each.name: each for each, _ in approved_here()} | known_tools(given.pop("addresses"))
     asked = [_deed(text, tools) for text in deeds]
     user, layers = _in_force(plan, step, given, as_json=as_json)
     found = [judge(layers, deed) for deed in asked]
@@ -85,9 +94,9 @@ def test(ctx: click.Context, plan: str, deeds: tuple[str, ...], step: str | None
 
 
 def _in_force(
-    plan: str | None, step: str | None, settings: dict[str, int], *, as_json: bool
+    plan: str | None, step: str | None, settings: dict[str, Any], *, as_json: bool
 ) -> tuple[UserPolicy, tuple[Layer, ...]]:
-    user = load_policy(Path.cwd())
+    user = load_policy(settings["workspace"] or Path.cwd())
     if plan is None:
         return user, user.layers
     index = Index(usable(plan, limits_from(settings), as_json=as_json))

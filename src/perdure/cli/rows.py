@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Final
 
-from perdure.cli.telling import clock, failure_words, seconds, value_words
+from perdure.cli.telling import clock, failure_words, lowered, seconds, value_words
 from perdure.core.cells import Body, Cell, Grown, Result, Work
 from perdure.core.seeing import output_of
 from perdure.core.state import State
@@ -117,7 +117,8 @@ class _Painter:
         exit_ = "" if result.exit == "success" else visible(result.exit)
         why = failure_words(result.failure, 200) if result.failure and not result.cause else ""
         cause = f"because of {visible(result.cause)}" if result.cause else ""
-        return exit_, undone, self._visits(cell), self._took(cell), why, cause, self._output(cell)
+        tier = lowered(cell.body.outcome.sandboxed) if isinstance(cell.body, Work) and cell.body.outcome else ""
+        return exit_, undone, self._visits(cell), self._took(cell), tier, why, cause, self._output(cell)
 
     def _took(self, cell: Cell) -> str:
         ended = self.view.ended.get(cell.key)

@@ -81,6 +81,8 @@ def _facts(view: View) -> Iterator[tuple[str, Any]]:
     took = seconds(round(usage.seconds * 1000))
     steps, tries = number_of(usage.steps, "step"), number_of(usage.attempts, "attempt")
     yield "took", f"{took}, {steps}, {tries}, {number_of(view.seq, 'fact')}"
+    if view.lowered:
+        yield "sandbox", f"lowered to {visible(', '.join(sorted(view.lowered)))} by the user's settings"
     for key, accounts in usage.budgets.items():
         yield "spent", f"{visible(key) or 'the run'}: {', '.join(spent(*each) for each in accounts.items())}"
 

@@ -9,7 +9,7 @@ from perdure.cli.journals import moment
 from perdure.core import events as e
 from perdure.core.calls import Failure, Usage
 from perdure.core.values import Value
-from perdure.plan.visible import lapse, visible
+from perdure.plan.visible import lapse, number_of, visible
 from perdure.ports import Entry
 
 SHORT: Final = "%H:%M:%S"
@@ -77,18 +77,24 @@ def _attempt(event: e.AboutAttempt) -> str:
 
 def _ended(event: e.AttemptEnded) -> str:
     if event.failure is not None:
-        return _and("the attempt failed", failure_words(event.failure))
+        return _and("the attempt failed", failure_words(event.failure), _usage(event.usage), lowered(event.sandboxed))
     done = "undone" if event.deed == "undo" else "done"
     exit_ = "" if event.exit == "success" else visible(event.exit)
-    told_ = (_output(event.output), _usage(event.usage), _led(event.to or "next"))
+    told_ = (_output(event.output), _usage(event.usage), lowered(event.sandboxed), _led(event.to or "next"))
     return _and(", ".join(filter(None, (done, exit_))), *told_)
 
 
 def _usage(usage: Usage | None) -> str:
     if usage is None:
         return ""
-    words = (f"{usage.tokens:,} tokens" if usage.tokens else "", "" if usage.usd is None else f"{usage.usd:g} usd")
-    return ", ".join(filter(None, words))
+    counted = ((usage.tokens, "token"), (usage.calls, "call"))
+    words = (number_of(amount, word) if amount else "" for amount, word in counted)
+    return ", ".join(filter(None, (*words, "" if usage.usd is None else f"{usage.usd:g} usd")))
+
+
+def lowered(tier: str) -> str:
+    """That commands ran in a lower tier of the sandbox; mostly they did not."""
+    return f"sandbox lowered to {visible(tier, 40)}" if tier else ""
 
 
 def _led(to: str) -> str:

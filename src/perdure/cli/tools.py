@@ -9,6 +9,7 @@ import click
 from perdure.cli.codes import NOT_FOUND
 from perdure.cli.manners import known_tools, offers_here, tools_option
 from perdure.cli.printing import json_option, print_json, print_table
+from perdure.cli.toolsets import approved_here
 from perdure.plan.problems import did_you_mean
 from perdure.plan.visible import visible
 from perdure.tools import AnyTool
@@ -19,16 +20,20 @@ from perdure.tools.offers import Offers
 
 @click.group()
 def tools() -> None:
-    """Tools: those that are built in, those of modules that you name, those of installed distributions."""
+    """Tools: built in, of modules that you name, of installed distributions, of MCP servers that you approved."""
 
 
 @tools.command()
 @tools_option
 @json_option
 def ls(addresses: tuple[str, ...], as_json: bool) -> None:
-    """List the tools. Those of installed distributions are known by their metadata; none of them is imported."""
+    """List the tools.
+
+    Those of installed distributions are known by their metadata, and none of them is imported. Those of MCP servers are
+    known as you have approved them, and no server is started.
+    """
     known, offers = known_tools(addresses), offers_here()
-    found = [*map(described, known.values()), *_offered(offers, known)]
+    found = [*map(described, known.values()), *_offered(offers, known), *_approved(known)]
     found.sort(key=lambda each: each["name"])
     if as_json:
         refused = [{"code": flaw.code, "message": flaw.message, "help": flaw.help} for flaw in offers.refusals.values()]
@@ -45,7 +50,7 @@ def ls(addresses: tuple[str, ...], as_json: bool) -> None:
 @tools_option
 @json_option
 def show(name: str, addresses: tuple[str, ...], as_json: bool) -> None:
-    """Show all that is declared about the tool NAME. It is imported, and not called."""
+    """Show all that is declared about the tool NAME. It is imported, and not called; no MCP server is started."""
     found = _document(name, addresses)
     if as_json:
         print_json({"schema": "perdure.tool/1", **found})
@@ -60,7 +65,11 @@ def _document(name: str, addresses: tuple[str, ...]) -> dict[str, Any]:
         return described(known[name])
     if name in offers.refusals or name in offers:
         return described(offers[name], f"{offers.offers[name].origin}")
-    error = NotLoaded(f'there is no tool "{name}"', did_you_mean(name, [*known, *offers]) or "see: perdure tools ls")
+    pinned = {each["name"]: each for each in _approved(known)}
+    if name in pinned:
+        return pinned[name]
+    hint = did_you_mean(name, [*known, *offers, *pinned]) or "see: perdure tools ls, perdure mcp ls"
+    error = NotLoaded(f'there is no tool "{name}"', hint)
     error.exit_code = NOT_FOUND
     raise error
 
@@ -69,6 +78,14 @@ def _offered(offers: Offers, known: Mapping[str, AnyTool]) -> Iterator[dict[str,
     for name, offer in offers.offers.items():
         if name not in known:
             yield {"name": name, "origin": offer.origin, "summary": "", "loaded": False}
+
+
+def _approved(known: Mapping[str, AnyTool]) -> Iterator[dict[str, Any]]:
+    """Models read what tools say of themselves, so it is what a person has read first."""
+    for tool, standing in approved_here():
+        if tool.name not in known:
+            changed = " (blocked: its server describes it differently now)" if standing == "changed" else ""
+            yield described(tool, f"{tool.declared.origin}{changed}")
 
 
 def _effects(found: Mapping[str, Any]) -> str:

@@ -1,24 +1,38 @@
 """The MCP servers of whoever uses the command line."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 import click
 
 from perdure.config.places import home_in, pins_file, servers_file
+from perdure.config.policy import load_policy
 from perdure.config.secrets import load_secrets
+from perdure.tools import AnyTool
 from perdure.tools.mcp import Pins, Toolset, read_servers
+from perdure.tools.mcp.pins import Standing
 from perdure.tools.mcp.references import Values
 
 
 def toolset_here() -> Toolset | None:
-    """The user's servers and what is known of their tools; None if there is no file of servers."""
+    """The user's servers and what is known of their tools; None if there is no file of servers.
+
+    What they are kept in, and where their secrets are, the user's policy says, as it does for commands.
+    """
     home = home_in(os.environ)
     file, pins = servers_file(os.environ, home), pins_file(os.environ, home)
     if not file.exists():
         return None
-    return Toolset(read_servers(file, (pins.parent,)), Pins(pins), Values(load_secrets() or {}, os.environ))
+    servers, policy = read_servers(file, (pins.parent,)), load_policy()
+    values = Values(load_secrets(source=policy.secrets) or {}, os.environ)
+    return Toolset(servers, Pins(pins), values, policy.tier)
+
+
+def approved_here() -> Iterator[tuple[AnyTool, Standing]]:
+    """Tools of the user's servers as they were approved, and how they stand; no server is started."""
+    toolset = toolset_here()
+    yield from toolset.approved() if toolset else ()
 
 
 @contextmanager

@@ -81,6 +81,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """What was said about its deeds, as `core.policy.Judgement`."""
     usage: Usage | None = None
     """What it took; None: nobody says, so it counts as what it was expected to take."""
+    sandboxed: str = ""
+    """The tier that its commands were kept in, if the user's settings have lowered it."""
 
     @classmethod
     def failed(cls, kind: str, message: str, retry_after: float | None = None, detail: Any = None) -> "Outcome":

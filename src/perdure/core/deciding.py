@@ -84,6 +84,7 @@ class Deciding:
             to=to,
             judged=heard.judged,
             usage=heard.usage,
+            sandboxed=heard.sandboxed,
         )
         self.events[-1] = cell.work.outcome = told
         end_visit(self.state, cell, Result(told.exit, to, cell.body, told.output))

@@ -280,6 +280,8 @@ class AttemptEnded(AboutAttempt, frozen=True, kw_only=True):
     """Nothing was done: a person has to agree first."""
     judged: tuple[Judgement, ...] = ()
     """What the rules of the user and the plan said about its deeds."""
+    sandboxed: str = ""
+    """Commands of it ran in a lower tier of the sandbox, `landlock` or `none`, as the user's settings say."""
 
 
 class AttemptLost(AboutAttempt, frozen=True, kw_only=True):

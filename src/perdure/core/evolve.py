@@ -351,7 +351,7 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
     if event.approval is not None or (event.failure is not None and event.failure.kind == "in_doubt"):
         work.counted -= 1
     if cell.ledgers:
-        settle(state, cell, event.usage if event.approval is None else NOTHING)
+        settle(state, cell, event.usage or (None if event.approval is None else NOTHING))
     del state.flying[event.step]
     if event.to:
         end_visit(state, cell, Result(event.exit, event.to, work, event.output))

@@ -80,6 +80,12 @@ class StepResult:
         """How often its last visit was tried."""
         return self._cell.body.attempt if isinstance(self._cell.body, Work) else 0
 
+    @property
+    def sandboxed(self) -> str:
+        """The tier that commands of its last attempt were kept in, if the user's settings have lowered it."""
+        outcome = self._cell.body.outcome if isinstance(self._cell.body, Work) else None
+        return outcome.sandboxed if outcome else ""
+
     def __repr__(self) -> str:
         return f"<{self._cell.key}: {self.exit or self.status}>"
 

@@ -25,6 +25,8 @@ class View:
         """The last entry that was taken."""
         self.ended: dict[str, int] = {}
         """When the last finished visit of each step ended, in milliseconds."""
+        self.lowered: set[str] = set()
+        """Lower tiers of the sandbox that commands of it ran in."""
         self._fetch = journal.fetch
         self.state = State(run, Rules(Shelf(journal.fetch).read, lru_cache(maxsize=64)(self._outline)))
 
@@ -50,6 +52,8 @@ class View:
             told = f"entry {entry.seq} of {entry.run} ({entry.type}) does not fit those before it: {error}"
             raise Corrupt(told, "run `perdure doctor`") from error
         self.seq = entry.seq
+        if isinstance(event, e.AttemptEnded) and event.sandboxed:
+            self.lowered.add(event.sandboxed)
         if e.ends_step(event):
             self.ended[event.step] = entry.at
         return event

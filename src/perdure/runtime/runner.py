@@ -371,6 +371,7 @@ class Runner:
             self.run, command.step, command.visit, command.attempt, key, call, seconds, partial(self._report, command),
             by="probe" if command.deed == "probe" else "call",
             digest=work.digest, layers=layers_around(cell, self.host.layers), approved=frozenset(work.approved),
+            note=self.stage.note,
         )  # fmt: skip
 
     def _undo_attempt(self, command: StartAttempt) -> Attempt:
@@ -386,7 +387,7 @@ class Runner:
             self.run, command.step, command.visit, command.attempt, key, call, deed="undo",
             by="undo" if is_own else "call",
             output=effect.output.load(self.state.read) if is_own and effect.output else None,
-            layers=() if is_own else layers_around(effect.cell, self.host.layers),
+            layers=() if is_own else layers_around(effect.cell, self.host.layers), note=self.stage.note,
         )  # fmt: skip
 
     def _report(self, command: StartAttempt, fraction: float, message: str = "") -> None:
@@ -419,6 +420,8 @@ class Runner:
             about["usage"] = countable(outcome.usage)
         if outcome.judged:
             about["judged"] = outcome.judged
+        if outcome.sandboxed:
+            about["sandboxed"] = outcome.sandboxed
         if outcome.approval is not None and about.get("deed") != "undo":
             return e.AttemptEnded(exit="failure", approval=outcome.approval, **about)
         if outcome.approval is not None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.events import Deed
 from perdure.core.values import keep, well_formed
@@ -32,6 +34,8 @@ class _Act:
     task: "asyncio.Task[None] | None" = None
     stopped: str = ""
     """Why it was asked to stop."""
+    known: dict[str, Any] | None = None
+    """Fields of its outcome that hold however it ends."""
 
 
 class Stage:
@@ -88,7 +92,15 @@ class Stage:
     def _tell(self, name: Name, act: _Act, outcome: Outcome) -> None:
         if self._acts.get(name) is act:
             del self._acts[name]
+            if act.known:
+                outcome = replace(outcome, **act.known)
             self._told(act.attempt, outcome, name[3])
+
+    def note(self, attempt: Attempt, word: str, value: Any) -> None:
+        """Keep what an attempt says of itself before its end. One that was told of already is not heard any more."""
+        act = self._acts.get((attempt.step, attempt.visit, attempt.number, _deed_of(attempt)))
+        if act is not None:
+            act.known = {**(act.known or {}), word: value}
 
     async def clear(self) -> None:
         """Stop everything and tell nothing: whoever loads the run next will find the attempts in doubt."""
@@ -98,6 +110,10 @@ class Stage:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=self._grace)
+
+
+def _deed_of(attempt: Attempt) -> Deed:
+    return "probe" if attempt.by == "probe" else attempt.deed
 
 
 def _checked(outcome: object) -> Outcome:

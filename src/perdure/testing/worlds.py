@@ -278,7 +278,7 @@ class World:
             return self.send(e.AttemptLost(**about))
         outcome = _as_outcome(given(call) if callable(given) else given)
         told: dict[str, Any] = {"exit": outcome.exit, "failure": outcome.failure, "judged": outcome.judged}
-        told["usage"] = outcome.usage
+        told |= {"usage": outcome.usage, "sandboxed": outcome.sandboxed}
         if command.deed == "do":
             told["approval"] = outcome.approval
         return self.send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **told))

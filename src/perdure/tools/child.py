@@ -19,9 +19,12 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from perdure.core.calls import Outcome
+from perdure.ports import Attempt
 from perdure.tools.calling import awaited, called
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure, failure_of
+from perdure.tools.guard import Guard
+from perdure.tools.hands import Hands
 from perdure.tools.process import attempt_from
 from perdure.tools.tool import AnyTool, is_tool, tool
 
@@ -61,13 +64,43 @@ def _die_with(parent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+class Apart(Context):
+    """The context in a process of its own: it has a way to say things, but nobody who judges, and no workspace."""
+
+    def __init__(self, attempt: Attempt, say: Say) -> None:
+        super().__init__(attempt, guard=_no_guard)
+        self._say: Final = say
+
+    @property
+    def hands(self) -> Hands:
+        """Refused: what is done with hands has to be judged."""
+        raise _missing(self._attempt, "hands")
+
+    def spend(self, *, usd: float | None = None, tokens: int = 0, calls: int = 0) -> None:
+        """As anywhere; what is no amount is refused here, where the tool hears of it."""
+        super().spend(usd=usd, tokens=tokens, calls=calls)
+        self._say({"spend": {"usd": usd, "tokens": tokens, "calls": calls}})
+
+
+def _no_guard(attempt: Attempt) -> Guard:
+    raise _missing(attempt, "guard")
+
+
+def _missing(attempt: Attempt, what: str) -> ToolFailure:
+    return ToolFailure(
+        "invalid",
+        f"{attempt.call.name} has isolate=True, and there is no context.{what} in a process of its own: leave isolate "
+        "out, or hand in as arguments what it works on, and declare what it touches",
+    )
+
+
 def _perform(request: Mapping[str, Any], say: Say) -> Outcome:
     def report(fraction: float, message: str) -> None:
         say({"progress": [fraction, str(message)]})
 
     try:
         found = _tool_at(request["address"], request["name"])
-        context = Context(replace(attempt_from(request), report=report))
+        context = Apart(replace(attempt_from(request), report=report), say)
         bound = found.bind(request["arguments"], context)
     except Exception as error:  # noqa: BLE001  whatever a module does while it is imported
         return Outcome(exit="failure", failure=failure_of(error))

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import math
+import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -12,14 +13,19 @@ from perdure.core.policy import Judgement
 from perdure.ports import Attempt
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard
-from perdure.tools.hands import Hands
+from perdure.tools.hands import Hands, Tier
+from perdure.tools.usage import more
 
 NO_WORKSPACE: Final = "open the engine with `workspace=...`, or run `perdure run` in one"
 Log = logging.LoggerAdapter[logging.Logger]
+_NOTING: Final = threading.Lock()
 
 
 class Context:
     """Handed to a tool that has a parameter of this type. All of it may be used from any thread."""
+
+    known: Mapping[str, Any] = {}
+    """Fields of the outcome that hold however the call ends. Of most calls there are none."""
 
     def __init__(
         self,
@@ -111,6 +117,24 @@ class Context:
         """Tell watchers how far it is, from 0 to 1, and a line about it."""
         if not self._stopped:
             self._attempt.report(0.0 if math.isnan(fraction) else min(1.0, max(0.0, fraction)), message)
+
+    def spend(self, *, usd: float | None = None, tokens: int = 0, calls: int = 0) -> None:
+        """Say what was taken just now: money, and tokens and calls of models. It adds up, and counts however it ends.
+
+        Whoever says nothing has taken what was expected. `ToolFailure` for what is no amount; then nothing is counted.
+        """
+        with _NOTING:
+            self._note("usage", more(self.known.get("usage"), usd, tokens, calls))
+
+    def kept_in(self, tier: Tier) -> None:
+        """Say what a command of this call is kept in: a lower tier is told with its end."""
+        if tier != "bwrap":
+            with _NOTING:
+                self._note("sandboxed", tier)
+
+    def _note(self, word: str, value: Any) -> None:
+        self.known = {**self.known, word: value}
+        self._attempt.note(self._attempt, word, value)
 
     def follow(self, task: asyncio.Task[Any] | None) -> None:
         """Count as cancelled from the moment this task is."""

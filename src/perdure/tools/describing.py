@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from perdure.plan.raw import Raw, is_list
-from perdure.tools.builtin import BUILTIN
+from perdure.tools.builtin import BUILTIN, HANDS
 from perdure.tools.declaring import Declaration
 from perdure.tools.tool import AnyTool
 
@@ -41,7 +41,7 @@ def described(tool: AnyTool, origin: str = "") -> dict[str, Any]:
 
 def origin_of(tool: AnyTool) -> str:
     """Where a tool came from, as far as it knows itself."""
-    if any(each is tool for each in BUILTIN):
+    if any(each is tool for each in (*BUILTIN, *HANDS)):
         return "built in"
     return tool.declared.origin or tool.address
 

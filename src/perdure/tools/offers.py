@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from perdure.plan.model.parts import TOOL_PATTERN
-from perdure.tools.builtin import BUILTIN
+from perdure.tools import builtin
 from perdure.tools.errors import Duplicate, NotLoaded, ToolError
 from perdure.tools.failure import kept
 from perdure.tools.tool import AnyTool, is_tool
@@ -139,7 +139,7 @@ def _refusal(offer: Offer, offers: Mapping[str, Offer]) -> ToolError | None:
     if not re.fullmatch(TOOL_PATTERN, offer.name):
         hint = 'an entry point is named like its tool, a domain and a name, as in "http.get"'
         return NotLoaded(f'"{offer.name}" of {offer.origin} is no name for a tool', hint)
-    if any(each.name == offer.name for each in BUILTIN):
+    if any(each.name == offer.name for each in (*builtin.BUILTIN, *builtin.HANDS)):
         return Duplicate(f'{offer.origin} offers "{offer.name}", which is built in', f"remove {offer.distribution}")
     if other := offers.get(offer.name):
         hint = "remove one of them, or name the other in `tools.entry_points` of policy.toml"

@@ -80,7 +80,8 @@ class ToolPerformer:
             context.stop()
             raise
         judged = context.judged
-        return replace(outcome, judged=judged) if judged else outcome
+        outcome = replace(outcome, judged=judged) if judged else outcome
+        return replace(outcome, **context.known) if context.known else outcome
 
     def _guard(self, tool: AnyTool, attempt: Attempt) -> Guard:
         return Guard(attempt, lambda: tool.definition, thorough=self._thorough)

@@ -95,6 +95,8 @@ async def _outcome(process: Process, context: Context) -> Outcome | None:
             told: Mapping[str, Any] = json.loads(line)
             if "progress" in told:
                 context.progress(*told["progress"])
+            elif "spend" in told:
+                context.spend(**told["spend"])
             else:
                 await _end(process)
                 return outcome_from(told)
@@ -153,5 +155,5 @@ def _kill(process: Process) -> None:
 
 
 def attempt_from(request: Mapping[str, Any]) -> Attempt:
-    """The attempt a request tells of, without its arguments."""
-    return Attempt(call=Call("tool", request["name"], {}), **request["attempt"])
+    """The attempt a request tells of."""
+    return Attempt(call=Call("tool", request["name"], request["arguments"]), **request["attempt"])

@@ -163,7 +163,7 @@ def tool(  # noqa: PLR0913  each word stands for itself where it is used
         called = checked_name(name or _name_of(function))
         _check_options(limit, timeout)
         signature, said = Signature(function), Declaration(**declared) if declared else UNDECLARED
-        vet(called, signature, repeat, said)
+        vet(called, signature, repeat, said, isolate=isolate)
         found = Tool(called, function, summary_of(function), signature, repeat, isolate, limit, timeout, said)
         return _importable(found) if isolate else found
 

@@ -23,9 +23,11 @@ Flaw = tuple[str, str]
 """What is wrong, and what to write instead."""
 
 
-def vet(name: str, signature: Signature, repeat: Repeat | Callable[..., Repeat], declared: Declaration) -> None:
+def vet(
+    name: str, signature: Signature, repeat: Repeat | Callable[..., Repeat], declared: Declaration, *, isolate: bool
+) -> None:
     """`BadDeclaration` with the first thing that cannot be so."""
-    for flaw, hint in _flaws(signature, repeat, declared):
+    for flaw, hint in (*_flaws(signature, repeat, declared), *(_apart_flaws(declared) if isolate else ())):
         raise BadDeclaration(f'"{name}": {flaw}', hint)
 
 
@@ -42,6 +44,15 @@ def _flaws(signature: Signature, repeat: Repeat | Callable[..., Repeat], declare
     yield from _estimate_flaws(declared.estimate or {})
     if declared.judges and signature.context is None:
         yield "it judges its deeds itself, but has no context to do it with", "add a parameter `context: Context`"
+
+
+def _apart_flaws(declared: Declaration) -> Iterator[Flaw]:
+    """What a tool cannot do from a process of its own."""
+    hint = "leave isolate out; or leave this out, and say what it touches in reads, writes and hosts"
+    if declared.judges:
+        yield "it judges its deeds itself, but with isolate=True it has no guard to ask", hint
+    if declared.staged:
+        yield "it is staged, but with isolate=True it has no hands to find its workspace by", hint
 
 
 def _one(name: str | None) -> list[str]:

@@ -62,3 +62,14 @@ def test_bounds_hold_there_too(boxed):
     boxed.write("src/a.py", "y = 1\n" * 200_000)
     found = boxed.do("git.diff")
     assert (found["cut"], len(found["text"])) == (True, 500_000)
+
+
+@pytest.mark.parametrize("tier", ["bwrap", "landlock", "none"])
+def test_a_lower_tier_is_told_with_every_outcome(tier, tmp_path):
+    shop, told = Shop(tmp_path, tier), "" if tier == "bwrap" else tier
+    shop.write("one.txt", "1\n")
+    done = shop.outcome("git.commit", message="One", branch="work")
+    failed = shop.outcome("git.log", start="nowhere")
+    undone = shop.undo("git.commit", done.output, message="One")
+    assert (done.failure, failed.failure.kind, undone.failure) == (None, "invalid", None)
+    assert [each.sandboxed for each in (done, failed, undone)] == [told] * 3

@@ -34,10 +34,10 @@ class Place:
         ]
         self.listing.write_text(json.dumps(whole))
 
-    def open(self, *, secrets=None, words=(), **more):
+    def open(self, *, secrets=None, words=(), tier="bwrap", **more):
         command = (PYTHON, "-I", "-S", str(SCRIPT), str(self.listing), *map(str, words))
         server = Server("shop", command, **more)
-        self.toolset = Toolset({"shop": server}, self.pins, Values(secrets or {}, {}))
+        self.toolset = Toolset({"shop": server}, self.pins, Values(secrets or {}, {}), tier)
         return self.toolset
 
     async def approved(self, *names, **more):

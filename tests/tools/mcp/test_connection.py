@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -183,6 +184,41 @@ async def test_s5_a_server_reaches_the_hosts_that_are_named_and_no_others(place,
 async def test_s5_a_server_without_hosts_has_no_network(place, web):
     await place.approved("fetch")
     assert "refused" in (await place.call("fetch", url=f"http://127.0.0.1:{web}/")).output
+
+
+SEEN = {"bwrap": "refused: No such file or directory", "landlock": "refused: Permission denied", "none": "hush"}
+
+
+@pytest.mark.parametrize("tier", ["bwrap", "landlock", "none"])
+async def test_a_server_is_kept_in_the_tier_of_the_user_s_settings_and_each_call_says_so(place, tier, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("hush")
+    await place.approved("echo", "read", "write", "env", "fails", tier=tier)
+    assert (await place.call("read", path=str(secret))).output == SEEN[tier]
+    env = json.loads((await place.call("env")).output)
+    assert "PYTEST_CURRENT_TEST" not in env
+    assert (await place.call("write", path=f"{env['TMPDIR']}/x")).output == "4", "it has a place for scraps"
+    outcomes = [await place.call("echo", text="x"), await place.call("fails")]
+    assert [each.sandboxed for each in outcomes] == ["" if tier == "bwrap" else tier] * 2
+    await place.toolset.close()
+    assert tier == "bwrap" or not Path(env["TMPDIR"]).exists()  # noqa: ASYNC240  a quick look
+
+
+async def test_in_a_lower_tier_hosts_are_not_reached_or_not_held_to(place, web):
+    await place.approved("fetch", network=("example.com:443",), tier="none")
+    assert (await place.call("fetch", url=f"http://127.0.0.1:{web}/")).output == "found", "nothing fences it in"
+    await place.toolset.close()
+    place.open(network=("example.com:443",), tier="landlock")
+    failure = (await place.call("fetch", url=f"http://127.0.0.1:{web}/")).failure
+    assert failure.kind == "unavailable"
+    assert "the tier `landlock` has no way out" in failure.message
+
+
+async def test_what_was_never_approved_is_not_started_and_says_nothing_of_a_tier(place):
+    place.offers({"name": "echo"})
+    await place.open(tier="none").look("shop")
+    outcome = await place.call("echo", text="x")
+    assert (outcome.failure.kind, outcome.sandboxed) == ("denied", "")
 
 
 @pytest.fixture

@@ -28,8 +28,8 @@ def connections(hosts: list[str]) -> tuple[Deed, ...]:
 
 
 def proxy_to(context: Context, hosts: list[str]) -> Proxy | None:
-    """The proxy of one command; None if it names no hosts."""
-    if not hosts:
+    """The proxy of one command; None if it names no hosts, or nothing could hold it to them."""
+    if not hosts or context.hands.tier == "none":
         return None
     if context.hands.tier == "landlock":
         raise ToolFailure("unavailable", "network: the tier `landlock` has no way out; use `bwrap`")

@@ -138,6 +138,7 @@ async def _looked_at(hands: Hands, worktree: str) -> tuple[Repository, list[Sett
     root = hands.workspace if not worktree else hands.state / WORKTREES / _plain(worktree)
     layout = layout_of(root)
     await _refuse_without(hands)
+    context.kept_in(hands.tier)
     settings = await settings_of(layout, hands.tier)
     found = {each.key: each.value for each in settings}
     repository = Repository(layout, hands.state / GIT, found, is_own=bool(worktree), tier=hands.tier)

@@ -2,13 +2,15 @@
 
 A server sees the system's programs, its own, and what the user's file says; it has no home but an empty one, no network
 but the hosts that are named, and nothing of our environment. It is gone with all it has started when the connection is.
+Where the user's settings have lowered the sandbox, they have done so for servers as for commands.
 """
 
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import asynccontextmanager
+import tempfile
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
@@ -17,7 +19,7 @@ from perdure.core.calls import Call
 from perdure.core.policy import Layer, Terms
 from perdure.ports import Attempt
 from perdure.tools.guard import Guard
-from perdure.tools.hands import Hands
+from perdure.tools.hands import Hands, Tier
 from perdure.tools.mcp.errors import Unreachable
 from perdure.tools.mcp.servers import Server
 from perdure.tools.mcp.toolchain import INSIDE, Toolchain, toolchain_of
@@ -53,41 +55,58 @@ class Spawned(Protocol):
 async def spawned(server: Server, env: Mapping[str, str], hands: Hands) -> AsyncGenerator[Spawned]:
     """A server's process. `Unreachable` if it cannot be started, `SandboxUnavailable` if it could not be kept in."""
     await available(hands)
-    process = await spawn(command_for(server, env, hands), BUFFER)
-    running = _Running(process)
-    reading = asyncio.create_task(running.keep_tail())
-    try:
-        yield running
-        await _farewell(process)
-    finally:
-        await process.close()
-        rest = asyncio.create_task(_drained(process.stdout))
-        await asyncio.wait([reading, rest], timeout=GRACE)
-        reading.cancel()
-        rest.cancel()
+    with _scratch(hands) as scratch:
+        process = await spawn(command_for(server, env, hands, scratch), BUFFER)
+        running = _Running(process)
+        reading = asyncio.create_task(running.keep_tail())
+        try:
+            yield running
+            await _farewell(process)
+        finally:
+            await process.close()
+            rest = asyncio.create_task(_drained(process.stdout))
+            await asyncio.wait([reading, rest], timeout=GRACE)
+            reading.cancel()
+            rest.cancel()
 
 
-def command_for(server: Server, env: Mapping[str, str], hands: Hands) -> Command:
-    """What is run, and all of the world that it sees."""
+@contextmanager
+def _scratch(hands: Hands) -> Generator[tuple[Path, ...]]:
+    """An empty home where the sandbox has none of its own."""
+    if hands.tier == "bwrap":
+        yield ()
+        return
+    with tempfile.TemporaryDirectory(prefix="perdure-", ignore_cleanup_errors=True) as made:
+        yield (Path(made).resolve(),)
+
+
+def command_for(server: Server, env: Mapping[str, str], hands: Hands, scratch: tuple[Path, ...] = ()) -> Command:
+    """What is run, and all of the world that it sees; `scratch` is its home, if it has to be given one."""
     search = env.get("PATH") or os.environ.get("PATH") or INSIDE
     try:
         tools = toolchain_of(server.command, search)
     except FileNotFoundError as error:
         raise _not_there(server, str(error)) from error
+    home = {word: str(each) for each in scratch for word in ("HOME", "TMPDIR")}
     return Command(
         tools.argv,
-        binds=list(_binds(server, tools)),
-        env={**_PROXIED, **env, "PATH": tools.path},
-        network=way_out(server),
+        binds=[*_binds(server, tools), *(Bind(each, writable=True) for each in scratch)],
+        env={**_PROXIED, **home, **env, "PATH": tools.path},
+        network=way_out(server, hands.tier),
         cwd=server.cwd,
         tier=hands.tier,
     )
 
 
-def way_out(server: Server) -> Proxy | None:
-    """The proxy that lets a server reach the hosts that the user's file names, and no others."""
-    if not server.network:
+def way_out(server: Server, tier: Tier) -> Proxy | None:
+    """The proxy that lets a server reach the hosts that the user's file names, and no others.
+
+    In the tier `none` nothing holds it to them, and in `landlock` there is no network to reach them by.
+    """
+    if not server.network or tier == "none":
         return None
+    if tier == "landlock":
+        raise _not_there(server, "it names hosts, and the tier `landlock` has no way out")
     named = Layer("mcp.json", network=Terms(allow=server.network))
     return Proxy(Gate(Guard(Attempt("", server.name, 0, 0, "", Call("tool", server.name, {}), layers=(named,)))))
 

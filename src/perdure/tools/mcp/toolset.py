@@ -20,7 +20,7 @@ from perdure.tools.hands import Hands, Tier
 from perdure.tools.mcp.answers import value_of
 from perdure.tools.mcp.definition import Definition, Offer, difference
 from perdure.tools.mcp.errors import CHANGED, UNAPPROVED, NotInstalled, UnknownServer
-from perdure.tools.mcp.pins import Pins
+from perdure.tools.mcp.pins import Pins, Standing
 from perdure.tools.mcp.reading import read_servers
 from perdure.tools.mcp.references import Values
 from perdure.tools.mcp.servers import Server
@@ -55,6 +55,13 @@ class Toolset:
                 if definition := pin.approved or pin.offered:
                     yield self._tool(server, tool, definition)
 
+    def approved(self) -> Iterator[tuple[AnyTool, Standing]]:
+        """The tools that a person has approved, in the words that were approved, and how they stand."""
+        for name, server in self.servers.items():
+            for tool, pin in self.pins.of(name).items():
+                if pin.approved is not None:
+                    yield self._tool(server, tool, pin.approved), pin.standing
+
     def unseen(self) -> list[str]:
         """Servers that were never asked for their tools."""
         return [name for name in self.servers if not self.pins.knows(name)]
@@ -84,6 +91,9 @@ class Toolset:
         trust = server.trusted(definition.name)
 
         async def call(arguments: dict[str, Any], context: Context) -> Any:
+            self._refuse_unapproved(server, name, definition)
+            if server.command:
+                context.kept_in(self._hands.tier)
             await self._check(server, name, definition)
             connection = self._connection(server.name)
             told = _Reporting(context).told
@@ -95,8 +105,7 @@ class Toolset:
         return Tool(name, call, definition.summary, signature, trust.repeat, timeout=server.timeout, declared=declared)
 
     async def _check(self, server: Server, name: str, definition: Definition) -> None:
-        """Go on only if the tool is what was approved, and its server still says so."""
-        self._refuse_unapproved(server, name, definition)
+        """Go on only if the server still says what was approved."""
         try:
             offer = await self._connection(server.name).offer()
         except PerdureError as error:
@@ -160,16 +169,22 @@ def connections() -> Any:
 
 @asynccontextmanager
 async def mcp_tools(
-    file: Path, pins: Path, *, secrets: Mapping[str, str] | None = None, servers: Collection[str] | None = None
+    file: Path,
+    pins: Path,
+    *,
+    secrets: Mapping[str, str] | None = None,
+    servers: Collection[str] | None = None,
+    tier: Tier = "bwrap",
 ) -> AsyncGenerator[tuple[AnyTool, ...]]:
     """The tools of the servers in a file, for `Engine.open(tools=...)`; connections end when this does.
 
     Servers that were never seen are asked for their tools now, and are on record as not approved. The others are
-    connected when a tool of theirs is called. `servers` names those that are wanted, if not all are.
+    connected when a tool of theirs is called. `servers` names those that are wanted, if not all are. `tier` is what
+    they are kept in, as for the commands of an engine.
     """
     found = read_servers(file, (pins.parent,))
     wanted = {name: each for name, each in found.items() if servers is None or name in servers}
-    toolset = Toolset(wanted, Pins(pins), Values(secrets or {}, os.environ))
+    toolset = Toolset(wanted, Pins(pins), Values(secrets or {}, os.environ), tier)
     try:
         for name in toolset.unseen():
             await toolset.look(name)

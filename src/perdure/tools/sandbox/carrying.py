@@ -61,6 +61,7 @@ async def carried(context: Context, errand: Errand) -> Output:
         if not found.changes.changes:
             return {**found.output, "changes": [], "diff": ""}
         await asyncio.to_thread(findings.put, found)
+    context.kept_in(found.output["sandboxed"])
     try:
         made = await surely(asyncio.to_thread(carry_out, context, found.changes))
     except ToolFailure as failure:
@@ -84,6 +85,7 @@ async def _ran(context: Context, errand: Errand) -> Found:
 
 async def _run(stage: Stage, context: Context, errand: Errand) -> Found:
     most = errand.command.limits.disk
+    context.kept_in(errand.command.tier)
     ran = await run(stage.command(errand.command), hearing(context), lambda: "disk" if stage.grown_over(most) else "")
     refuse_bad_end(errand.name, ran, check=errand.check)
     output = {**told(ran), **errand.more(ran), "staging": stage.kind}

@@ -127,10 +127,14 @@ def _out(bait: dict[str, Any]) -> Finding:
 async def _late(hands: Hands, bait: dict[str, Any]) -> Finding:
     """Whether something that hides from its parents goes on after the end."""
     place = Path(bait["workspace"])
+    late = place / "late"
+
+    def wrote() -> str:
+        return "seen" if late.exists() and late.stat().st_size else ""
+
     daemon = "(setsid sh -c 'while :; do echo x >> late; done' >/dev/null 2>&1 &) ; sleep 60"
     words = ["/bin/sh", "-c", daemon]
-    await run(Command(words, workspace=place, writable=True, tier=hands.tier, seconds=0.3))
-    late = place / "late"
+    await run(Command(words, workspace=place, writable=True, tier=hands.tier, seconds=SECONDS), watch=wrote)
     before = late.stat().st_size if late.exists() else 0
     await asyncio.sleep(0.1)
     after = late.stat().st_size if late.exists() else 0
