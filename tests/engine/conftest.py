@@ -1,6 +1,8 @@
 import os
+import shutil
 
 import pytest
+from hands_scene import Killer, Scene, furnish
 
 
 @pytest.fixture
@@ -12,3 +14,37 @@ def anyio_backend():
 def volume():
     """How often a campaign tries: the first number in CI, the second one in a soak."""
     return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
+
+
+@pytest.fixture(scope="module")
+def killer():
+    made = Killer()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory):
+    return furnish(tmp_path_factory.mktemp("origin") / "shop")
+
+
+@pytest.fixture
+def scene(tmp_path, killer, origin):
+    made = []
+
+    def make():
+        made.append(Scene(tmp_path / str(len(made)), killer, origin))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.post.server.close()
+
+
+@pytest.fixture(scope="session")
+def strace():
+    """strace(1); it is part of the tests, so that a missing package is no reason to leave them out."""
+    found = shutil.which("strace")
+    if found is None and os.environ.get("CI") == "true":
+        pytest.fail("strace is not installed (apt install strace)")
+    return found or pytest.skip("strace is not installed")

@@ -83,6 +83,19 @@ def with_every_tool(port):
     }  # fmt: skip
 
 
+PIECES = {
+    "change": [call("patch", "files.patch", patch=PATCH.replace("a = 3", "a = 2"))],
+    "stage": [call("run", "shell.run", command=SCRIPT), call("code", "python.run", code=CODE, inputs={"n": 12})],
+    "commit": [call("commit", "git.commit", message="First", branch=BRANCH)],
+}
+"""Deeds whose every system call is tried."""
+
+
+def gated(steps):
+    """The same, with a gate before them, and one behind for those who come back."""
+    return {"steps": [call("begin", "kill.gate"), *steps, call("end", "kill.gate")]}
+
+
 def with_a_push(plan):
     """The same, and what it made leaves the machine's repository."""
     return {"steps": [*plan["steps"], call("push", "git.push", branch=BRANCH)]}
