@@ -10,6 +10,7 @@ from perdure.core.policy import Deed
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.git.config import Setting, settings_of, suspects_of
+from perdure.tools.git.faltering import kind_of
 from perdure.tools.git.keeping import keep, recall
 from perdure.tools.git.layout import Layout, layout_of
 from perdure.tools.git.names import revision
@@ -79,7 +80,8 @@ class Repository:
         told = {**places, **self.variables, **(variables or {})}
         said = await run(Job(arguments, self.root, told, given, SECONDS, most, cut, sees, self.changes, self.tier))
         if said.code not in codes:
-            raise ToolFailure("unknown", f"git {arguments[0]} ended with {said.code}: {said.err or 'no word'}")
+            told = f"git {arguments[0]} ended with {said.code}: {said.err or 'no word'}"
+            raise ToolFailure(kind_of(said.err, "unknown"), told)
         return said
 
     async def line(self, *arguments: str, variables: Mapping[str, str] | None = None, given: bytes = b"") -> str:

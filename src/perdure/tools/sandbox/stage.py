@@ -115,7 +115,8 @@ def staged(state: Path, workspace: Path, kind: Staging) -> Generator[Stage]:
             f"no stage can be made of {workspace}: {error}", "look at the disk and its permissions"
         ) from error
     finally:
-        remove(root)
+        with contextlib.suppress(OSError):  # who comes next sweeps what could not be removed
+            remove(root)
         os.close(lock)
 
 
