@@ -32,8 +32,8 @@ def origin(tmp_path_factory):
 def scene(tmp_path, killer, origin):
     made = []
 
-    def make():
-        made.append(Scene(tmp_path / str(len(made)), killer, origin))
+    def make(disk=None):
+        made.append(Scene(tmp_path / str(len(made)), killer, origin, disk))
         return made[-1]
 
     yield make

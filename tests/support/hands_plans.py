@@ -2,6 +2,7 @@
 
 BRANCH = "perdure/work"
 SCRIPT = """
+set -e
 mkdir -p out/deep
 for n in $(seq 12); do echo "$n" >> out/f$n; done
 printf more >> src/a.py
@@ -13,6 +14,7 @@ sleep 0.05
 """
 CODE = """
 import pathlib
+pathlib.Path("out").mkdir(exist_ok=True)
 pathlib.Path("out/report.txt").write_text("of %d" % inputs["n"])
 pathlib.Path("src/b.py").rename("src/bee.py")
 result = sorted(each.name for each in pathlib.Path("out").iterdir())
@@ -85,7 +87,8 @@ def with_every_tool(port):
 
 PIECES = {
     "change": [call("patch", "files.patch", patch=PATCH.replace("a = 3", "a = 2"))],
-    "stage": [call("run", "shell.run", command=SCRIPT), call("code", "python.run", code=CODE, inputs={"n": 12})],
+    "stage": [call("run", "shell.run", command=SCRIPT)],
+    "code": [call("code", "python.run", code=CODE, inputs={"n": 12})],
     "commit": [call("commit", "git.commit", message="First", branch=BRANCH)],
 }
 """Deeds whose every system call is tried."""

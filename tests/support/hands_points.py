@@ -46,5 +46,5 @@ def points_in(log):
     for tid, name, what in _CALL.findall(Path(log).read_text()):
         seen[tid, name] += 1
         if not _NO_DISK.match(what) and (not name.startswith("open") or any(word in what for word in MAKING)):
-            found.append(Point(threads.get(tid, ""), name, seen[tid, name], what[:200]))
+            found.append(Point(threads.get(tid, ""), name, seen[tid, name], what[:500]))
     return found

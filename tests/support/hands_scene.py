@@ -70,13 +70,14 @@ class Post:
 class Scene:
     """A repository with history, what else it reaches, and an engine beside it."""
 
-    def __init__(self, place, killer, origin):
+    def __init__(self, place, killer, origin, disk=None):
         place.mkdir()
+        self.disk = disk(place) if disk else None
         self.place, self.killer = place, killer
         self.shop, self.world, self.state = place / "shop", place / "world", place / "runs.db.hands"
         self.post = Post(self.world)
         self.plan, self.kills = None, 0
-        shutil.copytree(origin, self.shop, symlinks=True)
+        shutil.copytree(origin, self.shop, symlinks=True, dirs_exist_ok=True)
         git(place, "init", "-q", "--bare", "origin")
         git(self.shop, "remote", "add", "origin", str(place / "origin"))
         self.start = start_of(self.shop)
@@ -100,13 +101,22 @@ class Scene:
 
     def facts(self):
         """What the journal says of the one run; verified as it is loaded."""
+        reader, runs = self._read()
+        return [e.decode(each.type, each.body) for run in runs for each in reader.load(run.id)[1]] or [None]
+
+    def status(self):
+        """How the one run is."""
+        [run] = self._read()[1]
+        return run.summary.status
+
+    def _read(self):
         reader = Reader(self.place / "runs.db", connect)
         try:
             runs = reader.runs(Filter(), None, 10)
         except NoJournal:
-            return [None]
+            return reader, []
         assert len(runs) <= 1
-        return [e.decode(each.type, each.body) for run in runs for each in reader.load(run.id)[1]] or [None]
+        return reader, runs
 
     def remove(self):
         """Where there are many."""

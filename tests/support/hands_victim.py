@@ -119,7 +119,9 @@ async def do(place, plan, way, ready, gate):
         run = found[0].id if found else (await engine.start(Plan.model_validate(plan))).id
         if way == "retry" and (await engine.result(run)).status == "failed":
             await engine.retry(run)
-        await see_through(engine, run, place, way)
+        if way == "undo anew":
+            await engine.rollback(run)
+        await see_through(engine, run, place, way.removesuffix(" anew"))
 
 
 async def see_through(engine, run, place, way):
