@@ -78,7 +78,9 @@ def test_what_a_rollback_cannot_take_back_is_told(scene, killer, volume):
         failure = place.end().failure
         told = {each["step"] for each in failure.detail} if failure else set()
         done = {step for _, step, _ in notes(place.world)}
-        assert done <= told <= {"pay", "order", "put", "letter", "pay_again"}, "what may have been sent is told too"
+        assert done <= told <= {"pay", "order", "put", "letter", "book", "pay_again"}, (
+            "what may have been sent is told too"
+        )
         assert differences(start_of(place.shop), place.start) == {}, f"seed {seed}"
         sound(place.shop)
 
@@ -95,7 +97,7 @@ def bring_far(place, draw):
 def assert_done_once(place):
     """Each payment and each letter once; whatever has a key once for its key."""
     done = Counter(step for _, step, _ in notes(place.world))
-    assert done == dict.fromkeys(["pay", "order", "put", "letter", "pay_again"], 1)
+    assert done == dict.fromkeys(["pay", "order", "put", "letter", "book", "pay_again"], 1)
     asked = Counter(path for _, path, _ in place.post.asked)
     assert asked["/letter"] == 1, "nobody promised that it can be sent twice"
     keys = {path: {key for _, known, key in place.post.asked if known == path} for path in asked}

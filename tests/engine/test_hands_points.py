@@ -7,7 +7,7 @@ itself how far it came (R5); what is opaque is asked about, always.
 import random
 
 import pytest
-from hands_plans import PIECES, gated
+from hands_plans import PIECES, gated, opaque
 from hands_points import looking, points_in
 from hands_scene import (
     assert_each_before_or_after,
@@ -19,6 +19,7 @@ from hands_scene import (
     tree_of,
     user_of,
 )
+from hands_victim import notes
 
 WAYS = [(piece, way) for piece in PIECES for way in ("do", "undo")]
 FLOOR = {"do": 90, "undo": 20}
@@ -41,9 +42,13 @@ def whole(place, piece, way):
 def test_killed_at_any_system_call_it_comes_to_the_same_end(piece, way, scene, strace, volume):
     points, wanted = whole(scene(), piece, way)
     assert len(points) >= FLOOR[way]
-    few = random.Random(piece + way).sample(points, volume(2, len(points)))
+    few = few_of(points, piece + way, volume(2, len(points)))
     kills = sum(killed_at(point, scene(), gated(PIECES[piece]), way, wanted) for point in few)
     assert kills >= len(few) * 0.7, "how often a journal is written is not the same each time"
+
+
+def few_of(points, seed, count):
+    return random.Random(seed).sample(points, min(count, len(points)))
 
 
 def killed_at(point, place, plan, way, wanted):
@@ -65,3 +70,36 @@ def killed_at(point, place, plan, way, wanted):
     sound(place.shop)
     place.remove()
     return killed
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("step", "sign"), [("pay", "paid"), ("letter", "POST /letter"), ("book", "tools/call")])
+def test_what_nobody_can_find_out_about_is_always_asked(step, sign, scene, strace, volume):
+    """R5: killed anywhere in an opaque deed, it is asked about if it was begun; and never done twice."""
+    place, log = letting(scene(), step), "log"
+    assert place.live(trace=looking(place.place / log))
+    points = [each for each in points_in(place.place / log, sent=True) if each.thread != "perdure-journal"]
+    it = next(n for n, each in enumerate(points) if sign in each.what)
+    few = volume(points[it : it + 2], points)
+    asked = [asked_about(point, letting(scene(), step), step) for point in few]
+    assert any(asked)
+
+
+def letting(place, step):
+    place.plan = gated(opaque(step, place.post.port))
+    return place
+
+
+def asked_about(point, place, step):
+    place.live(trace=point.trace(place.place / "log", signal="KILL"))
+    begun = {each.type for each in place.facts() if getattr(each, "step", "") == step}
+    in_doubt = "attempt_started" in begun and "attempt_ended" not in begun
+    assert place.live("try")
+    questions = [each for each in place.facts() if each.type == "question_asked" and each.about == "doubt"]
+    assert [each.step for each in questions] == [step] * in_doubt, point
+    assert place.live()
+    assert place.end().status == "succeeded"
+    assert [each[1] for each in notes(place.world)] == [step], point
+    assert_nothing_over_began_again(place.facts())
+    place.remove()
+    return in_doubt

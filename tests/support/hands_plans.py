@@ -48,6 +48,7 @@ def with_every_tool(port):
                     call("order", "http.request", method="POST", url=f"{base}/order", json={"n": 1}, idempotent=True),
                     call("put", "http.request", method="PUT", url=f"{base}/put", body="x"),
                     call("letter", "http.request", method="POST", url=f"{base}/letter", body="x"),
+                    call("book", "books.note", step="book"),
                     call("get", "http.get", url=f"{base}/get"),
                     call("edit", "files.edit", edits=[
                         {"path": "src/a.py", "old": "a = 2", "new": "a = 3"},
@@ -92,6 +93,16 @@ PIECES = {
     "commit": [call("commit", "git.commit", message="First", branch=BRANCH)],
 }
 """Deeds whose every system call is tried."""
+
+
+def opaque(step, port):
+    """A deed that nobody can call back, nor ask about."""
+    deeds = {
+        "pay": call("pay", "kill.pay", amount=3),
+        "letter": call("letter", "http.request", method="POST", url=f"http://127.0.0.1:{port}/letter", body="x"),
+        "book": call("book", "books.note", step="book"),
+    }
+    return [deeds[step]]
 
 
 def gated(steps):

@@ -13,7 +13,7 @@ WRITING = (
 )  # fmt: skip
 MAKING = ("O_CREAT", "O_TRUNC", "O_WRONLY", "O_RDWR")
 """What opening a file must be for, to count as writing."""
-TRACE = f"-etrace={','.join(WRITING)}"
+SENDING = ("sendto", "sendmsg", "writev")
 _NO_DISK = re.compile(r'\d+<(pipe|socket|anon_inode|/memfd|/sys|/proc)|.*"/(sys|proc|dev)/')
 _CALL = re.compile(r"(\d+) +(\w+)\((.*)")
 
@@ -36,15 +36,16 @@ class Point(NamedTuple):
 
 def looking(log):
     """strace's words to see everything and do nothing."""
-    return {"thread": "", "log": str(log), "options": ["-y", TRACE]}
+    return {"thread": "", "log": str(log), "options": ["-y", "-s99", f"-etrace={','.join((*WRITING, *SENDING))}"]}
 
 
-def points_in(log):
-    """What a process did, in order, as far as it writes."""
+def points_in(log, *, sent=False):
+    """What a process did, in order, as far as it changes a disk; or tells others something, if that counts."""
     threads = {str(tid): name for name, tid in json.loads(Path(f"{log}.threads").read_text()).items()}
     seen, found = Counter(), []
     for tid, name, what in _CALL.findall(Path(log).read_text()):
         seen[tid, name] += 1
-        if not _NO_DISK.match(what) and (not name.startswith("open") or any(word in what for word in MAKING)):
-            found.append(Point(threads.get(tid, ""), name, seen[tid, name], what[:500]))
+        makes = not name.startswith("open") or any(word in what for word in MAKING)
+        if makes and (sent or not (name in SENDING or _NO_DISK.match(what))):
+            found.append(Point(threads.get(tid, ""), name, seen[tid, name], what[:600]))
     return found

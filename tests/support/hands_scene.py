@@ -23,7 +23,7 @@ from perdure.ports import Filter, NoJournal
 EARLY = 0.2
 """How many are killed before they have opened the journal."""
 KILLED = -9
-NEVER = {"pay", "pay_again", "letter"}
+NEVER = {"pay", "pay_again", "letter", "book"}
 """Steps that are not repeated, whatever happens."""
 
 
@@ -75,6 +75,7 @@ class Scene:
         self.disk = disk(place) if disk else None
         self.place, self.killer = place, killer
         self.shop, self.world, self.state = place / "shop", place / "world", place / "runs.db.hands"
+        self.world.touch()
         self.post = Post(self.world)
         self.plan, self.kills = None, 0
         shutil.copytree(origin, self.shop, symlinks=True, dirs_exist_ok=True)

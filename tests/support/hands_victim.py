@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 from perdure import Context, Engine, Plan, tool
@@ -26,8 +28,14 @@ from perdure.plan.model.parts import Policy
 from perdure.ports import Filter
 from perdure.tools.builtin import HANDS
 from perdure.tools.hands import Hands
+from perdure.tools.mcp import Pins, Toolset
+from perdure.tools.mcp.references import Values
+from perdure.tools.mcp.servers import Server
 from perdure.tools.sandbox.probes import probe
 
+BOOKS = Path(__file__).with_name("book_server.py")
+PINS = Path(tempfile.mkdtemp(prefix="perdure-pins-"))
+PYTHON = getattr(sys, "_base_executable", None) or sys.executable
 PR_SET_CHILD_SUBREAPER = 36
 OVER = {"succeeded", "failed", "cancelled", "rolled_back"}
 QUIET = 0.5
@@ -62,6 +70,22 @@ def paying_into(world):
         return {"paid": amount}
 
     return pay
+
+
+def books_at(place):
+    """An MCP server that can write nothing but the world outside; what it offers was approved once and for all."""
+    world = place / "world"
+    command = (PYTHON, "-I", "-S", str(BOOKS), str(world))
+    server = Server("books", command, read=(BOOKS,), write=(world,))
+    return Toolset({"books": server}, Pins(PINS / "pins.json"), Values({}, {}))
+
+
+async def approve_books():
+    with tempfile.TemporaryDirectory() as place:
+        (Path(place) / "world").touch()
+        books = books_at(Path(place))
+        Pins(PINS / "pins.json").approve("books", (await books.look("books")).tools)
+        await books.close()
 
 
 class Gate:
@@ -111,7 +135,8 @@ async def do(place, plan, way, ready, gate):
     """Begin, or go on; until it is over, and taken back if that is wanted."""
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1, "asyncio"))  # one thread has one name
     policy = Policy.model_validate({"network": ["127.0.0.1:*"]})
-    tools = [paying_into(place / "world"), gate.tool()]
+    books = books_at(place)
+    tools = [paying_into(place / "world"), gate.tool(), *books.tools()]
     opened = Engine.open(place / "runs.db", workspace=place / "shop", policy=policy, tools=tools, resume=True)
     async with opened as engine:
         os.write(ready, b"!")
@@ -121,7 +146,10 @@ async def do(place, plan, way, ready, gate):
             await engine.retry(run)
         if way == "undo anew":
             await engine.rollback(run)
-        await see_through(engine, run, place, way.removesuffix(" anew"))
+        try:
+            await see_through(engine, run, place, way.removesuffix(" anew"))
+        finally:
+            await books.close()
 
 
 async def see_through(engine, run, place, way):
@@ -242,10 +270,12 @@ def warm_up():
     It is tried by a child, because whoever has run something there has a warden, which its children would share.
     """
     assert HANDS
+    import_module("perdure.tools.mcp.session")
     with tempfile.TemporaryDirectory() as place:
         hands = Hands(Path(place), Path(place))
         if (pid := os.fork()) == 0:
             asyncio.run(probe(hands))
+            asyncio.run(approve_books())
             os._exit(0)
         os.waitpid(pid, 0)
         report = asyncio.run(probe(hands))
@@ -253,5 +283,8 @@ def warm_up():
 
 
 if __name__ == "__main__":
-    warm_up()
-    serve()
+    try:
+        warm_up()
+        serve()
+    finally:
+        shutil.rmtree(PINS)
