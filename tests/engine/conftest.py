@@ -32,7 +32,7 @@ def origin(tmp_path_factory):
 def scene(tmp_path, killer, origin):
     made = []
 
-    def make(disk=None):
+    def make(disk=None, origin=origin):
         made.append(Scene(tmp_path / str(len(made)), killer, origin, disk))
         return made[-1]
 

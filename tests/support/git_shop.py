@@ -21,14 +21,15 @@ PLAIN = {
 NUMBERS = itertools.count(1)
 
 
-def git(place, *words, given=None, check=True):
+def git(place, *words, given=None, check=True, strip=True):
     """The user's own git, in the user's own repository."""
     done = subprocess.run(
         ["/usr/bin/git", *words], cwd=place, env=PLAIN, input=given or b"", capture_output=True, check=False, timeout=60
     )
     if check and done.returncode:
         raise AssertionError(f"git {' '.join(words)}: {done.stderr.decode()}")
-    return done.stdout.decode("utf-8", "surrogateescape").strip()
+    said = done.stdout.decode("utf-8", "surrogateescape")
+    return said.strip() if strip else said
 
 
 def history(place):

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
@@ -25,7 +26,7 @@ from pathlib import Path
 from perdure import Context, Engine, Plan, tool
 from perdure.errors import PerdureError
 from perdure.plan.model.parts import Policy
-from perdure.ports import Filter
+from perdure.ports import Filter, JournalError
 from perdure.tools.builtin import HANDS
 from perdure.tools.hands import Hands
 from perdure.tools.mcp import Pins, Toolset
@@ -142,8 +143,8 @@ async def do(place, plan, way, ready, gate):
         os.write(ready, b"!")
         found = await engine.journal.runs(Filter(), None, 2)
         run = found[0].id if found else (await engine.start(Plan.model_validate(plan))).id
-        if way == "retry" and (await engine.result(run)).status == "failed":
-            await engine.retry(run)
+        if way == "retry" and (status := (await engine.result(run)).status) in {"failed", "paused"}:
+            await (engine.retry if status == "failed" else engine.resume)(run)
         if way == "undo anew":
             await engine.rollback(run)
         try:
@@ -188,9 +189,7 @@ def live(place, plan, way, *, seconds=None, early=False, trace=None):  # noqa: P
         os.close(hears)
         os.dup2(2, 1)
         os.setsid()
-        asyncio.run(do(Path(place), plan, way, says, gate.theirs() if gate else Gate()))
-        sys.stderr.flush()
-        os._exit(0)
+        os._exit(worked(do(Path(place), plan, way, says, gate.theirs() if gate else Gate()), way))
     os.close(says)
     if gate:
         gate.open()
@@ -201,6 +200,21 @@ def live(place, plan, way, *, seconds=None, early=False, trace=None):  # noqa: P
         gate.close()
     os.close(hears)
     return code
+
+
+def worked(doing, way):
+    """The code to end with. Whoever only tries may hear that the journal's own disk failed."""
+    try:
+        asyncio.run(doing)
+    except JournalError as error:
+        if way == "try":
+            return 0
+        traceback.print_exception(error)
+    except BaseException:  # noqa: BLE001  nothing but its end belongs to the process
+        traceback.print_exc()
+    else:
+        return 0
+    return 1
 
 
 class Traced:
