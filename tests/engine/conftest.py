@@ -2,6 +2,7 @@ import os
 import shutil
 
 import pytest
+import unprivileged
 from hands_scene import Killer, Scene, furnish
 
 
@@ -17,10 +18,25 @@ def volume():
 
 
 @pytest.fixture(scope="module")
-def killer():
-    made = Killer()
+def killers():
+    """Those who fork engines and kill them, by the user who they are."""
+    made = {}
     yield made
-    made.close()
+    for each in made.values():
+        each.close()
+
+
+@pytest.fixture
+def user():
+    """Who the engines are; a test may name others."""
+    return unprivileged.users()[0]
+
+
+@pytest.fixture
+def killer(killers, user):
+    if user not in killers:
+        killers[user] = Killer(user)
+    return killers[user]
 
 
 @pytest.fixture(scope="module")
@@ -29,16 +45,17 @@ def origin(tmp_path_factory):
 
 
 @pytest.fixture
-def scene(tmp_path, killer, origin):
+def scene(killer, origin, user):
     made = []
+    with unprivileged.a_place(user) as root:
 
-    def make(disk=None, origin=origin):
-        made.append(Scene(tmp_path / str(len(made)), killer, origin, disk))
-        return made[-1]
+        def make(disk=None, origin=origin):
+            made.append(Scene(root / str(len(made)), killer, origin, disk))
+            return made[-1]
 
-    yield make
-    for each in made:
-        each.post.server.close()
+        yield make
+        for each in made:
+            each.post.server.close()
 
 
 @pytest.fixture(scope="session")

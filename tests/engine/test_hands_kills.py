@@ -6,6 +6,7 @@ import time
 from collections import Counter
 
 import pytest
+import unprivileged
 from hands_plans import by_lot, with_a_push, with_every_tool
 from hands_scene import (
     assert_nothing_over_began_again,
@@ -55,8 +56,9 @@ def undisturbed(place):
 
 
 @pytest.mark.campaign
+@pytest.mark.parametrize("user", unprivileged.users())
 def test_a_rollback_that_is_killed_ends_at_the_start(scene, killer, volume):
-    for seed in range(volume(3, 100)):
+    for seed in range(volume(2, 100)):
         draw, place = random.Random(seed), scene()
         place.plan = by_lot(draw, draw.randrange(6, 14))
         bring_far(place, draw)

@@ -7,6 +7,7 @@ itself how far it came (R5); what is opaque is asked about, always.
 import random
 
 import pytest
+import unprivileged
 from hands_plans import PIECES, gated, opaque
 from hands_points import looking, points_in
 from hands_scene import (
@@ -21,7 +22,9 @@ from hands_scene import (
 )
 from hands_victim import notes
 
-WAYS = [(piece, way) for piece in PIECES for way in ("do", "undo")]
+ROOT, *OTHERS = unprivileged.users()
+WAYS = [(piece, way, ROOT) for piece in PIECES for way in ("do", "undo")]
+WAYS += [(piece, "do", user) for piece in PIECES for user in OTHERS]
 FLOOR = {"do": 90, "undo": 20}
 """Calls that write, at the least; else they are not looked at."""
 
@@ -38,7 +41,7 @@ def whole(place, piece, way):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("piece", "way"), WAYS)
+@pytest.mark.parametrize(("piece", "way", "user"), WAYS)
 def test_killed_at_any_system_call_it_comes_to_the_same_end(piece, way, scene, strace, volume):
     points, wanted = whole(scene(), piece, way)
     assert len(points) >= FLOOR[way]

@@ -5,12 +5,11 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
-import hands_victim
+import unprivileged
 from git_shop import git, history
 from hands_victim import note
 from servers import Server, saying
@@ -30,12 +29,10 @@ NEVER = {"pay", "pay_again", "letter", "book"}
 class Killer:
     """The process that forks engines and kills them."""
 
-    def __init__(self):
-        here = [str(Path(hands_victim.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self._process = subprocess.Popen(
-            [sys.executable, hands_victim.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(here)},
-        )  # fmt: skip
+    def __init__(self, user):
+        self.user = user
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self._process = unprivileged.popen(user, "hands_victim.py", **pipes)
 
     def ask(self, what):
         self._process.stdin.write(f"{json.dumps(what)}\n")
@@ -81,6 +78,8 @@ class Scene:
         shutil.copytree(origin, self.shop, symlinks=True, dirs_exist_ok=True)
         git(place, "init", "-q", "--bare", "origin")
         git(self.shop, "remote", "add", "origin", str(place / "origin"))
+        if killer.user == "nobody":
+            give_away(place)
         self.start = start_of(self.shop)
 
     def live(self, way="do", **when):
@@ -125,6 +124,12 @@ class Scene:
 
     def end(self):
         return next(each for each in reversed(self.facts()) if each.type == "run_ended")
+
+
+def give_away(place):
+    """To an ordinary user, who may then do with it what they like."""
+    for each in (place, *place.rglob("*")):
+        os.chown(each, unprivileged.NOBODY, unprivileged.NOBODY, follow_symlinks=False)
 
 
 def furnish(shop):
