@@ -1,8 +1,11 @@
 """What every room of the tests has."""
 
 import os
+import shutil
 
 import pytest
+import unprivileged
+from hands_scene import Killer, Scene, furnish
 
 
 @pytest.fixture
@@ -14,3 +17,53 @@ def anyio_backend():
 def volume():
     """How often a campaign tries: the first number in CI, the second one in a soak."""
     return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
+
+
+@pytest.fixture(scope="module")
+def killers():
+    """Those who fork engines and kill them, by the user who they are."""
+    made = {}
+    yield made
+    for each in made.values():
+        each.close()
+
+
+@pytest.fixture
+def user():
+    """Who the engines are; a test may name others."""
+    return unprivileged.users()[0]
+
+
+@pytest.fixture
+def killer(killers, user):
+    if user not in killers:
+        killers[user] = Killer(user)
+    return killers[user]
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory):
+    return furnish(tmp_path_factory.mktemp("origin") / "shop")
+
+
+@pytest.fixture
+def scene(killer, origin, user):
+    made = []
+    with unprivileged.a_place(user) as root:
+
+        def make(disk=None, origin=origin):
+            made.append(Scene(root / str(len(made)), killer, origin, disk))
+            return made[-1]
+
+        yield make
+        for each in made:
+            each.post.server.close()
+
+
+@pytest.fixture(scope="session")
+def strace():
+    """strace(1); it is part of the tests, so that a missing package is no reason to leave them out."""
+    found = shutil.which("strace")
+    if found is None and os.environ.get("CI") == "true":
+        pytest.fail("strace is not installed (apt install strace)")
+    return found or pytest.skip("strace is not installed")

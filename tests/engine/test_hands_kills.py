@@ -1,247 +1,26 @@
 """Engines with hands at work on a real repository, SIGKILL at any moment: each effect once, or taken back to the bit."""
 
 import json
-import os
 import random
-import shutil
-import stat
-import subprocess
-import sys
 import time
 from collections import Counter
-from pathlib import Path
 
-import hands_victim
 import pytest
-from git_shop import git, history
+import unprivileged
 from hands_plans import by_lot, with_a_push, with_every_tool
-from hands_victim import note, notes
-from servers import Server, saying
+from hands_scene import (
+    assert_nothing_over_began_again,
+    differences,
+    outcome_of,
+    sound,
+    start_of,
+    user_of,
+)
+from hands_victim import notes
 
-from perdure.core import events as e
-from perdure.journal.driver import connect
-from perdure.journal.reader import Reader
-from perdure.ports import Filter, NoJournal
 from perdure.tools.builtin import HANDS
 
-EARLY = 0.2
-"""How many are killed before they have opened the journal."""
-KILLED = -9
-NEVER = {"pay", "pay_again", "letter"}
-"""Steps that are not repeated, whatever happens."""
-
-
-class Killer:
-    """The process that forks engines and kills them."""
-
-    def __init__(self):
-        here = [str(Path(hands_victim.__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self._process = subprocess.Popen(
-            [sys.executable, hands_victim.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(here)},
-        )  # fmt: skip
-
-    def ask(self, what):
-        self._process.stdin.write(f"{json.dumps(what)}\n")
-        self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
-
-    def close(self):
-        self._process.stdin.close()
-        self._process.stdout.close()
-        self._process.wait(60)
-
-
-@pytest.fixture(scope="module")
-def killer():
-    made = Killer()
-    yield made
-    made.close()
-
-
-class Post:
-    """A server that remembers what it was asked for, and does what has a key it knows only once."""
-
-    def __init__(self, world):
-        self.asked, self._world, self._known = [], world, set()
-        self.server = Server(self._answer)
-        self.port = self.server.port
-
-    def _answer(self, wire, head, body):
-        method, path, _ = head.split(" ", 2)
-        key = self.server.headers_of(head).get("idempotency-key", "")
-        self.asked.append((method, path, key))
-        if method != "GET" and key not in self._known:
-            self._known.add(key)
-            note(self._world, ["sent", path.removeprefix("/"), key])
-        time.sleep(0.01)
-        saying(b"thanks")(wire, head, body)
-
-
-class Scene:
-    """A repository with history, what else it reaches, and an engine beside it."""
-
-    def __init__(self, place, killer, origin):
-        place.mkdir()
-        self.place, self.killer = place, killer
-        self.shop, self.world, self.state = place / "shop", place / "world", place / "runs.db.hands"
-        self.post = Post(self.world)
-        self.plan, self.kills = None, 0
-        shutil.copytree(origin, self.shop, symlinks=True)
-        git(place, "init", "-q", "--bare", "origin")
-        git(self.shop, "remote", "add", "origin", str(place / "origin"))
-        self.start = start_of(self.shop)
-
-    def live(self, way="do", **when):
-        """One process; whether it came to its end."""
-        code = self.killer.ask({"place": str(self.place), "plan": self.plan, "way": way, **when})
-        assert code in (0, KILLED), "nothing but we ends it"
-        self.kills += code == KILLED
-        return code == 0
-
-    def live_and_die(self, draw, pace, way="do"):
-        early = draw.random() < EARLY
-        return self.live(way, seconds=draw.uniform(0, 0.15 if early else pace), early=early)
-
-    def until_over(self, draw, pace, way="do"):
-        """Each process has a little more time than the last: what dies too often at one deed is given up, and rightly."""
-        while not self.live_and_die(draw, pace, way):
-            assert self.facts(), "it can be read at any time"
-            pace *= 1.1
-
-    def facts(self):
-        """What the journal says of the one run; verified as it is loaded."""
-        reader = Reader(self.place / "runs.db", connect)
-        try:
-            runs = reader.runs(Filter(), None, 10)
-        except NoJournal:
-            return [None]
-        assert len(runs) <= 1
-        return [e.decode(each.type, each.body) for run in runs for each in reader.load(run.id)[1]] or [None]
-
-    def end(self):
-        return next(each for each in reversed(self.facts()) if each.type == "run_ended")
-
-
-def furnish(shop):
-    """A repository that has all sorts of files, and somebody at work in it."""
-    history(shop)
-    for name, text in {"docs/guide.md": "guide\n", "docs/run.sh": "#!/bin/sh\n", "notes.txt": "n\n"}.items():
-        (shop / name).parent.mkdir(exist_ok=True)
-        (shop / name).write_text(text)
-    (shop / "docs/run.sh").chmod(0o750)
-    (shop / "docs/link").symlink_to("guide.md")
-    git(shop, "add", ".")
-    git(shop, "commit", "-qm", "Add docs")
-    git(shop, "branch", "spare", "HEAD~1")
-    (shop / "old/box").mkdir(parents=True)
-    (shop / "old/box").chmod(0o700)
-    (shop / "old/gone.txt").write_text("untracked\n")
-    (shop / "old/box/way").symlink_to("../gone.txt")
-    (shop / "build.log").write_text("ignored\n")
-    (shop / "x.log").write_text("ignored too\n")
-    (shop / "staged.txt").write_text("staged\n")
-    git(shop, "add", "staged.txt")
-    return shop
-
-
-# ------------------------------------------------------------------------------- what is compared
-
-
-def tree_of(root, *, but=".git"):
-    """Every name with its kind, mode and bytes."""
-    found = {}
-    for place, folders, names in os.walk(root):
-        if but in folders and place == str(root):
-            folders.remove(but)
-        for path in (Path(place, name) for name in (*folders, *names)):
-            mode = path.lstat().st_mode
-            what = path.readlink() if stat.S_ISLNK(mode) else path.read_bytes() if stat.S_ISREG(mode) else b""
-            found[str(path.relative_to(root))] = (mode, what)
-    return found
-
-
-def start_of(shop):
-    """All that a rollback brings back."""
-    refs = git(shop, "for-each-ref", "--format=%(refname) %(objectname) %(symref)")
-    trees = git(shop, "worktree", "list", "--porcelain")
-    return {**user_of(shop), **seen_of(shop), "refs": refs, "worktrees": trees}
-
-
-def commits_of(shop):
-    """Every ref by what can be reached from it; dates are not told, and with them the ids."""
-    names = git(shop, "for-each-ref", "--format=%(refname)").split()
-    kept = [name for name in names if name.startswith("refs/perdure/")]
-    told = {name: git(shop, "log", "--topo-order", "--format=%T %an %s", name) for name in names if name not in kept}
-    return told, sorted(git(shop, "log", "--format=%T %s", name) for name in kept)
-
-
-def user_of(shop):
-    """What is the user's own and no tool may touch."""
-    return {
-        "index": (shop / ".git/index").read_bytes(),
-        "head": (shop / ".git/HEAD").read_bytes(),
-        "config": (shop / ".git/config").read_bytes(),
-        "stash": git(shop, "stash", "list"),
-    }
-
-
-def seen_of(shop):
-    """The files, and how git sees them."""
-    status = git(shop, "--no-optional-locks", "status", "--porcelain", "--ignored", "--untracked-files=all")
-    return {"tree": tree_of(shop), "status": status}
-
-
-def sound(shop):
-    """How many objects of each type there are. No lock is left, and git finds no fault."""
-    assert not list((shop / ".git").rglob("*.lock"))
-    fsck = git(shop, "fsck", "--full", "--strict")
-    assert [line for line in fsck.splitlines() if not line.startswith("dangling")] == []
-    return Counter(git(shop, "cat-file", "--batch-all-objects", "--batch-check=%(objecttype)").split())
-
-
-def kept_in(state):
-    """How many files of each sort the engine has left in its own place. The next command sweeps stages."""
-    files = [path.relative_to(state) for path in state.rglob("*") if not path.is_dir()]
-    plain = [path for path in files if path.parts[0] not in ("worktrees", "stages")]
-    return Counter(
-        "/".join(["*" if len(part) >= 32 else part for part in path.parts[:-1]]) + path.suffix for path in plain
-    )
-
-
-def outcome_of(scene):
-    return {
-        **seen_of(scene.shop),
-        "commits": commits_of(scene.shop),
-        "objects": sound(scene.shop),
-        "pushed": commits_of(scene.place / "origin"),
-        "state": kept_in(scene.state),
-    }
-
-
-def differences(one, other):
-    return {name: (one[name], other[name]) for name in one if one[name] != other[name]}
-
-
 # ------------------------------------------------------------------------------- tests
-
-
-@pytest.fixture(scope="module")
-def origin(tmp_path_factory):
-    return furnish(tmp_path_factory.mktemp("origin") / "shop")
-
-
-@pytest.fixture
-def scene(tmp_path, killer, origin):
-    made = []
-
-    def make():
-        made.append(Scene(tmp_path / str(len(made)), killer, origin))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.post.server.close()
 
 
 def test_the_plan_uses_every_tool_that_has_hands():
@@ -277,8 +56,9 @@ def undisturbed(place):
 
 
 @pytest.mark.campaign
+@pytest.mark.parametrize("user", unprivileged.users())
 def test_a_rollback_that_is_killed_ends_at_the_start(scene, killer, volume):
-    for seed in range(volume(3, 100)):
+    for seed in range(volume(2, 100)):
         draw, place = random.Random(seed), scene()
         place.plan = by_lot(draw, draw.randrange(6, 14))
         bring_far(place, draw)
@@ -300,7 +80,9 @@ def test_what_a_rollback_cannot_take_back_is_told(scene, killer, volume):
         failure = place.end().failure
         told = {each["step"] for each in failure.detail} if failure else set()
         done = {step for _, step, _ in notes(place.world)}
-        assert done <= told <= {"pay", "order", "put", "letter", "pay_again"}, "what may have been sent is told too"
+        assert done <= told <= {"pay", "order", "put", "letter", "book", "pay_again"}, (
+            "what may have been sent is told too"
+        )
         assert differences(start_of(place.shop), place.start) == {}, f"seed {seed}"
         sound(place.shop)
 
@@ -317,24 +99,8 @@ def bring_far(place, draw):
 def assert_done_once(place):
     """Each payment and each letter once; whatever has a key once for its key."""
     done = Counter(step for _, step, _ in notes(place.world))
-    assert done == dict.fromkeys(["pay", "order", "put", "letter", "pay_again"], 1)
+    assert done == dict.fromkeys(["pay", "order", "put", "letter", "book", "pay_again"], 1)
     asked = Counter(path for _, path, _ in place.post.asked)
     assert asked["/letter"] == 1, "nobody promised that it can be sent twice"
     keys = {path: {key for _, known, key in place.post.asked if known == path} for path in asked}
     assert all(len(each) == 1 for each in keys.values()), keys
-
-
-def assert_nothing_over_began_again(facts):
-    """No step that is over is begun again; one that cannot be repeated is begun again only after a person was asked."""
-    over, lost = set(), set()
-    for fact in facts:
-        about = (getattr(fact, "step", ""), getattr(fact, "visit", 0))
-        if fact.type == "attempt_started" and fact.deed == "do":
-            assert about not in over, f"{about} was over"
-            assert about not in lost, f"{about} was begun again, and nobody was asked"
-        elif fact.type == "attempt_lost" and fact.step in NEVER:
-            lost.add(about)
-        elif fact.type == "question_answered":
-            lost.clear()
-        elif e.ends_step(fact):
-            over.add(about)

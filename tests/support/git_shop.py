@@ -17,18 +17,20 @@ PLAIN = {
     "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_COMMITTER_NAME": "Ada",
     "GIT_COMMITTER_EMAIL": "ada@example.com", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+    "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*",
 }  # fmt: skip
 NUMBERS = itertools.count(1)
 
 
-def git(place, *words, given=None, check=True):
+def git(place, *words, given=None, check=True, strip=True):
     """The user's own git, in the user's own repository."""
     done = subprocess.run(
         ["/usr/bin/git", *words], cwd=place, env=PLAIN, input=given or b"", capture_output=True, check=False, timeout=60
     )
     if check and done.returncode:
         raise AssertionError(f"git {' '.join(words)}: {done.stderr.decode()}")
-    return done.stdout.decode("utf-8", "surrogateescape").strip()
+    said = done.stdout.decode("utf-8", "surrogateescape")
+    return said.strip() if strip else said
 
 
 def history(place):

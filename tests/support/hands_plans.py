@@ -2,6 +2,7 @@
 
 BRANCH = "perdure/work"
 SCRIPT = """
+set -e
 mkdir -p out/deep
 for n in $(seq 12); do echo "$n" >> out/f$n; done
 printf more >> src/a.py
@@ -13,6 +14,7 @@ sleep 0.05
 """
 CODE = """
 import pathlib
+pathlib.Path("out").mkdir(exist_ok=True)
 pathlib.Path("out/report.txt").write_text("of %d" % inputs["n"])
 pathlib.Path("src/b.py").rename("src/bee.py")
 result = sorted(each.name for each in pathlib.Path("out").iterdir())
@@ -46,6 +48,7 @@ def with_every_tool(port):
                     call("order", "http.request", method="POST", url=f"{base}/order", json={"n": 1}, idempotent=True),
                     call("put", "http.request", method="PUT", url=f"{base}/put", body="x"),
                     call("letter", "http.request", method="POST", url=f"{base}/letter", body="x"),
+                    call("book", "books.note", step="book"),
                     call("get", "http.get", url=f"{base}/get"),
                     call("edit", "files.edit", edits=[
                         {"path": "src/a.py", "old": "a = 2", "new": "a = 3"},
@@ -81,6 +84,30 @@ def with_every_tool(port):
             call("pay_again", "kill.pay", amount=4),
         ]
     }  # fmt: skip
+
+
+PIECES = {
+    "change": [call("patch", "files.patch", patch=PATCH.replace("a = 3", "a = 2"))],
+    "stage": [call("run", "shell.run", command=SCRIPT)],
+    "code": [call("code", "python.run", code=CODE, inputs={"n": 12})],
+    "commit": [call("commit", "git.commit", message="First", branch=BRANCH)],
+}
+"""Deeds whose every system call is tried."""
+
+
+def opaque(step, port):
+    """A deed that nobody can call back, nor ask about."""
+    deeds = {
+        "pay": call("pay", "kill.pay", amount=3),
+        "letter": call("letter", "http.request", method="POST", url=f"http://127.0.0.1:{port}/letter", body="x"),
+        "book": call("book", "books.note", step="book"),
+    }
+    return [deeds[step]]
+
+
+def gated(steps):
+    """The same, with a gate before them, and one behind for those who come back."""
+    return {"steps": [call("begin", "kill.gate"), *steps, call("end", "kill.gate")]}
 
 
 def with_a_push(plan):

@@ -1,5 +1,6 @@
 """What an engine lets its tools reach: a workspace, and a place of their own beside the journal."""
 
+import stat
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import ClassVar, Final
@@ -13,6 +14,7 @@ from perdure.tools.hands import Hands, Tier
 
 HANDS: Final = ".hands"
 """What the name of the journal is followed by: the directory where tools remember what they are about to do."""
+PRIVATE: Final = 0o700
 
 
 BESIDE: Final = ("-wal", "-shm", "-journal", ".lock", ".sock", ".ballast", ".objects", ".log", HANDS)
@@ -90,6 +92,7 @@ def _state_for(journal: Path | str, closing: AsyncExitStack) -> Path:
 
         return closing.enter_context(scratch())
     state = state_of(journal)
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    state.chmod(0o700)
+    state.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+    if stat.S_IMODE(state.stat().st_mode) != PRIVATE:  # on a disk that can only be read, what is right stays
+        state.chmod(PRIVATE)
     return state

@@ -1,6 +1,8 @@
 """What a tool can say about its failing, and what an exception says without wanting to."""
 
 import math
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, Final, get_args
 
 from perdure.core.calls import Failure
@@ -20,6 +22,15 @@ class ToolFailure(Exception):
             raise ValueError(f"there is no kind of failure {kind!r}; it is one of: {', '.join(sorted(KINDS))}")
         super().__init__(message)
         self.failure: Final = Failure(kind, kept(message), _seconds(retry_after), _detail(detail))
+
+
+@contextmanager
+def unchanged() -> Generator[None]:
+    """As long as nothing has changed, a disk that fails is all there is to tell, and a later try may succeed."""
+    try:
+        yield
+    except OSError as error:
+        raise ToolFailure("unavailable", f"nothing was changed: {error}") from error
 
 
 def failure_of(error: BaseException) -> Failure:

@@ -35,10 +35,9 @@ def held(home: Path, prefix: str = "") -> Generator[Path]:
     try:
         yield place
     finally:
-        try:
+        with contextlib.suppress(OSError):  # who comes next sweeps what could not be removed
             remove(place)
-        finally:
-            os.close(lock)
+        os.close(lock)
 
 
 def _made(home: Path, prefix: str) -> tuple[Path, int]:

@@ -47,7 +47,7 @@ class Intents:
             return msgspec.json.decode(self._path(name).read_bytes(), type=Intent)
         except FileNotFoundError:
             return None
-        except msgspec.MsgspecError as error:
+        except (OSError, msgspec.MsgspecError) as error:
             raise ToolFailure("in_doubt", f"what was written down about this step cannot be read: {error}") from None
 
     def write(self, intent: Intent) -> Intent:

@@ -6,6 +6,7 @@ A deed is known by its key. Whoever comes again with the same key finds the same
 import hashlib
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -78,13 +79,17 @@ class Desk:
 
     def lay_out(self, layout: Layout) -> None:
         """Begin with nothing but a way to the repository's objects."""
-        self.clear()
+        self._clear()
         for each in (self.objects / "info", self.objects / "pack", self.files):
             make_private(each)
         (self.objects / "info" / "alternates").write_text(f"{layout.common}/objects\n", encoding="utf-8")
 
     def clear(self) -> None:
-        """Keep only the intent."""
+        """Keep only the intent. The deed is done, so that what cannot be tidied up stays."""
+        with suppress(OSError):
+            self._clear()
+
+    def _clear(self) -> None:
         for each in self.place.glob("*") if self.place.is_dir() else ():
             if each.is_dir():
                 shutil.rmtree(each, ignore_errors=True)

@@ -15,5 +15,5 @@ def recall(path: Path) -> bytes | None:
     """What was kept, if anything was."""
     try:
         return path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None

@@ -10,6 +10,7 @@ from typing import Final
 
 from perdure.tools.failure import ToolFailure
 from perdure.tools.git.desk import Desk, Intent, Update
+from perdure.tools.git.faltering import kind_of
 from perdure.tools.git.layout import refuse_links_to
 from perdure.tools.git.locks import clear_stale, locks_of
 from perdure.tools.git.names import HEADS
@@ -95,7 +96,7 @@ async def swap(repository: Repository, updates: Sequence[Update], *, again: bool
         again = again or said.code < 0  # it was killed, and what it left is ours
         locks = locks_of(repository.layout, updates)
         if not locks and said.code > 0:
-            raise ToolFailure("unmet", f"git could not move {_named(updates)}: {said.err}")
+            raise ToolFailure(kind_of(said.err, "unmet"), f"git could not move {_named(updates)}: {said.err}")
         clear_stale(repository.layout, locks, again=again)
         await asyncio.sleep(wait)
     raise ToolFailure("transient", f"another git process holds a lock on {_named(updates)}; it may be left over")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from perdure.tools.failure import ToolFailure
+from perdure.tools.git.faltering import TROUBLE
 from perdure.tools.git.names import readable
 
 LARGEST: Final = 100 * 1024 * 1024
@@ -36,6 +37,8 @@ def read_into(root: Path, name: bytes, copy: Path) -> Read | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if error.errno in TROUBLE:  # of the disk, and perhaps of the one that the copy is on
+            raise
         raise ToolFailure("unmet", f"{readable(name)} cannot be read: {error.strerror}") from None
     finally:
         os.close(place)

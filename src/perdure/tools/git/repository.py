@@ -13,6 +13,7 @@ from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.git.config import Setting, settings_of, suspects_of
 from perdure.tools.git.desk import Intent
+from perdure.tools.git.faltering import kind_of
 from perdure.tools.git.keeping import keep, recall
 from perdure.tools.git.layout import Layout, layout_of
 from perdure.tools.git.names import revision
@@ -89,7 +90,8 @@ class Repository:
         told = {**places, **self.variables, **(variables or {})}
         said = await run(Job(arguments, self.root, told, given, SECONDS, most, cut, sees, self.changes, self.tier))
         if said.code not in codes:
-            raise ToolFailure("unknown", f"git {arguments[0]} ended with {said.code}: {said.err or 'no word'}")
+            told = f"git {arguments[0]} ended with {said.code}: {said.err or 'no word'}"
+            raise ToolFailure(kind_of(said.err, "unknown"), told)
         return said
 
     async def line(self, *arguments: str, variables: Mapping[str, str] | None = None, given: bytes = b"") -> str:
@@ -119,6 +121,7 @@ class Repository:
 
 async def opened(context: Context, worktree: str = "") -> Repository:
     """The repository of the workspace, or of a worktree of the engine's own, after a look at its settings."""
+    context.kept_in(context.hands.tier)
     repository, suspects = await _looked_at(context.hands, worktree)
     _have_agreed(context, suspects, repository.state)
     return repository
@@ -138,7 +141,6 @@ async def _looked_at(hands: Hands, worktree: str) -> tuple[Repository, list[Sett
     root = hands.workspace if not worktree else hands.state / WORKTREES / _plain(worktree)
     layout = layout_of(root)
     await _refuse_without(hands)
-    context.kept_in(hands.tier)
     settings = await settings_of(layout, hands.tier)
     found = {each.key: each.value for each in settings}
     repository = Repository(layout, hands.state / GIT, found, is_own=bool(worktree), tier=hands.tier)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from perdure.core.policy import Deed
 from perdure.tools.changes import ChangeSet, Images, carry_out
 from perdure.tools.context import Context
-from perdure.tools.failure import ToolFailure
+from perdure.tools.failure import ToolFailure, unchanged
 from perdure.tools.sandbox.command import Command, Ran
 from perdure.tools.sandbox.ending import surely
 from perdure.tools.sandbox.errors import SandboxFailed, SandboxUnavailable, StageFailed
@@ -57,10 +57,11 @@ async def carried(context: Context, errand: Errand) -> Output:
     findings = Findings(context.hands.state, context.key)
     found = await asyncio.to_thread(findings.get)
     if found is None:
-        found = await _ran(context, errand)
-        if not found.changes.changes:
-            return {**found.output, "changes": [], "diff": ""}
-        await asyncio.to_thread(findings.put, found)
+        with unchanged():
+            found = await _ran(context, errand)
+            if not found.changes.changes:
+                return {**found.output, "changes": [], "diff": ""}
+            await asyncio.to_thread(findings.put, found)
     context.kept_in(found.output["sandboxed"])
     try:
         made = await surely(asyncio.to_thread(carry_out, context, found.changes))

@@ -9,8 +9,10 @@ from perdure.core.policy import Deed
 from perdure.tools.builtin.bounds import Short
 from perdure.tools.builtin.git_.looking import Paths, specs
 from perdure.tools.context import Context
+from perdure.tools.failure import unchanged
 from perdure.tools.git.committing import Wanted, Words, branch_for, commit_intent, follow, see
 from perdure.tools.git.desk import Desk, Intent, Update
+from perdure.tools.git.faltering import once_it_began
 from perdure.tools.git.labelling import label_intent, removal_intent
 from perdure.tools.git.landing import land, take_back
 from perdure.tools.git.locks import settled
@@ -29,20 +31,28 @@ async def performed(
 ) -> dict[str, Any]:
     """Do a deed once, however often it is tried under its key."""
     desk = Desk(repository.state, context.key)
-    intent = kept = desk.intent()
-    if intent is None:
-        desk.lay_out(repository.layout)
-        intent = await prepare(repository.drafting(desk.place, desk.variables), desk)
-    context.guard.check(deeds, shown=intent.shown)
-    if kept is None:
-        intent = desk.keep(repository.done_for(context, intent))
-    else:
-        await settled(repository.layout)
-    await land(repository, desk, intent, again=kept is not None)
-    if after is not None:
-        await after(intent)
-    desk.clear()
+    with once_it_began():
+        intent = kept = desk.intent()
+    with unchanged():
+        if intent is None:
+            desk.lay_out(repository.layout)
+            intent = await prepare(repository.drafting(desk.place, desk.variables), desk)
+        context.guard.check(deeds, shown=intent.shown)
+        if kept is None:
+            intent = desk.keep(repository.done_for(context, intent))
+    await _finished(repository, desk, intent, after, again=kept is not None)
     return intent.output
+
+
+async def _finished(repository: Repository, desk: Desk, intent: Intent, after: After | None, *, again: bool) -> None:
+    if again:
+        await settled(repository.layout)
+    with once_it_began():
+        await land(repository, desk, intent, again=again)
+    with once_it_began("unavailable", "unknown"):
+        if after is not None:
+            await after(intent)
+    desk.clear()
 
 
 def _deeds(name: str, ref: str) -> list[Deed]:
