@@ -36,11 +36,15 @@ async def test_the_environment_is_what_was_given(monkeypatch):
     }  # fmt: skip
 
 
+def command_lines():
+    return [each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if each.exists()]
+
+
 async def test_s6_a_variable_is_on_no_command_line():
     """What a process is started with, everybody on the machine can read."""
     made = await spawn(Command(["sleep", "60"], env={"TOKEN": "canary-7f3a"}))
     try:
-        lines = [each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if each.exists()]
+        lines = command_lines()
     finally:
         await made.close()
     assert any(b"sleep\x0060" in each for each in lines)
