@@ -41,6 +41,8 @@ class Intent(msgspec.Struct, frozen=True):
     shown: str = ""
     """What people see before they agree."""
     done: bool = False
+    reached: tuple[str, ...] = ()
+    """Addresses of the network that the deed was let to."""
 
 
 class Desk:
