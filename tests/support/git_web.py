@@ -2,9 +2,9 @@
 
 import base64
 import os
+import socket
 import subprocess
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 BACKEND = "/usr/lib/git-core/git-http-backend"
@@ -92,12 +92,9 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def hang_up(self):
+        """At once, whatever was to be said."""
         self.close_connection = True
-        self.connection.close()
-
-    def stay(self):
-        """Say nothing for a long time."""
-        time.sleep(60)
+        self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, *_):
         pass

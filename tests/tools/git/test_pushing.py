@@ -82,31 +82,6 @@ def test_a_push_that_the_other_side_refuses_is_told(shop, tmp_path, origin):
     assert "checked out" in refused.failure.message
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "ssh://git@example.com/x",
-        "git@example.com:x/y.git",
-        "git+ssh://example.com/x",
-        "git://example.com/x",
-        "ftp://x/y",
-    ],
-)
-def test_what_is_neither_of_the_web_nor_a_path_is_refused_with_a_word_about_why(url, shop):
-    shop.git("remote", "add", "far", url)
-    failure = shop.fail("git.push", branch="older", remote="far")
-    assert (failure.kind, failure.detail["code"]) == ("unavailable", "PRD5207")
-    assert "not offered" in failure.message
-    assert "https://" in failure.message
-    assert ("keys" in failure.message) == ("ssh" in url or "@" in url)
-
-
-@pytest.mark.parametrize("url", ["ext::sh -c true", "--upload-pack=x", "fd::17"])
-def test_what_could_run_a_program_is_refused(url, shop):
-    shop.git("config", "remote.odd.url", url)
-    assert shop.fail("git.push", branch="older", remote="odd").detail["code"] == "PRD5207"
-
-
 def test_hooks_and_settings_of_the_other_side_are_neither_run_nor_gone_around(shop, origin):
     hook = origin / "hooks/update"
     hook.write_text("#!/bin/sh\nexit 0\n")

@@ -46,7 +46,7 @@ _MEANT: Final[Sequence[tuple[str, Kind, str]]] = (
     (r"error: 30\d|redirect", "unmet", "{url} leads elsewhere, and is not followed: write the address it leads to"),
     (r"certificate|verification", "denied", "{host} is not who it should be"),
     (r"error: 429", "rate_limited", "{host} wants to be asked less often"),
-    (r"error: 5\d\d|code 50\d|SSL|TLS|resolve|connect|timed out|hung up|too slow", "unavailable", "{host} broke off"),
+    (r"error: 5\d\d|code 50\d|SSL|TLS|RPC failed|hung up|unable to access", "unavailable", "{host} broke off"),
 )
 """What a complaint of git means for a plan: the first that fits."""
 
