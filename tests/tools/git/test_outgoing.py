@@ -236,9 +236,11 @@ def test_a_redirect_is_not_followed(place, canary, status):
     assert canary.connections == 0
 
 
-def test_s5_a_name_that_turns_to_this_machine_after_it_was_looked_at(tmp_path, monkeypatch):
+@pytest.mark.parametrize("tier", ["none", "bwrap"])
+def test_s5_a_name_that_turns_to_this_machine_after_it_was_looked_at(tmp_path, monkeypatch, tier):
+    """Only the proxy knows where the name leads; the machine does not."""
     web = Web(tmp_path, login=False, address="127.0.0.2")
-    place = Place(tmp_path, web, "bwrap")
+    place = Place(tmp_path, web, tier)
     git(place.origin, "config", "http.receivepack", "true")
     canary = Server(saying(b"leak"))
     canary.listener.close()
