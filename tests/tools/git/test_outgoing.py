@@ -333,7 +333,7 @@ def test_commits_of_others_are_replaced_only_on_demand_and_if_the_other_side_let
 def test_a_repository_that_is_not_there_is_told(place):
     failure = place.agreed(remote=place.web.url("nothing.git")).failure
     assert (failure.kind, failure.detail["code"]) == ("unmet", "PRD5207")
-    assert "there is no repository" in failure.message
+    assert "is no repository" in failure.message
 
 
 def test_a_server_that_is_not_there_is_told(place):

@@ -37,16 +37,16 @@ _TRUST: Final = {"SSL_CERT_FILE": "GIT_SSL_CAINFO", "SSL_CERT_DIR": "GIT_SSL_CAP
 """Whom the user believes, as the rest of the engine's connections have it."""
 _MEANT: Final[Sequence[tuple[str, Kind, str]]] = (
     (r"could not read (Username|Password)|Authentication failed|error: 401", "denied", ""),
-    (r"error: 403|code 403", "denied", "{host} lets nobody do this, or not this user"),
+    (r"error: 403|code 403", "denied", "lets nobody do this, or not this user"),
     (
         r"error: 404|repository .* not found",
         "unmet",
-        "there is no repository at {url}, or it is not shown to this user",
+        "is no repository, or none that is shown to this user",
     ),
-    (r"error: 30\d|redirect", "unmet", "{url} leads elsewhere, and is not followed: write the address it leads to"),
-    (r"certificate|verification", "denied", "{host} is not who it should be"),
-    (r"error: 429", "rate_limited", "{host} wants to be asked less often"),
-    (r"error: 5\d\d|code 50\d|SSL|TLS|RPC failed|hung up|unable to access", "unavailable", "{host} broke off"),
+    (r"error: 30\d|redirect", "unmet", "leads elsewhere, and is not followed: write the address it leads to"),
+    (r"certificate|verification", "denied", "is not who it should be"),
+    (r"error: 429", "rate_limited", "wants to be asked less often"),
+    (r"error: 5\d\d|code 50\d|SSL|TLS|RPC failed|hung up|unable to access", "unavailable", "broke off"),
 )
 """What a complaint of git means for a plan: the first that fits."""
 
@@ -92,11 +92,10 @@ class Outgoing:
     def failure(self, said: Said) -> ToolFailure:
         """What a talk that did not end well means."""
         complaint = next((each for each in _MEANT if re.search(each[0], said.err)), None)
-        kind, why = complaint[1:] if complaint else ("unknown", f"git ended with {said.code}")
+        kind, why = complaint[1:] if complaint else ("unknown", f"made git end with {said.code}")
         if not why:
             return self._unknown_user()
-        told = why.format(host=self.url.authority, url=self.url)
-        return refusal(REMOTE, kind, f"{told} ({said.err or 'no word'})", remote=str(self.url))
+        return refusal(REMOTE, kind, f"{self.url} {why} ({said.err or 'no word'})", remote=str(self.url))
 
     def _unknown_user(self) -> ToolFailure:
         told = "does not take this user and password"

@@ -120,7 +120,7 @@ async def _plainly(job: Job) -> Said:
     if job.network is None:
         return await _alone(job)
     listener = socket.create_server(("127.0.0.1", 0))
-    address = "http://{}:{}".format(*listener.getsockname())
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     job.network.start(listener)
     try:
         return await _alone(replace(job, variables={**job.variables, **dict.fromkeys(PROXIES, address)}))
