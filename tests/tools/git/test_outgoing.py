@@ -376,10 +376,12 @@ import asyncio, json, sys
 from pathlib import Path
 from gates import allowing
 from git_shop import Shop
+from perdure.core.calls import Call
+from perdure.ports import Attempt
 words = json.loads(sys.argv[1])
 performer = Shop.performer_for(Path(words["root"]) / "shop", Path(words["root"]) / "state", words["tier"])
-attempt = Shop.attempt(None, "git.push", "k", arguments=words["with"], layers=allowing(*words["hosts"]),
-                       approved=frozenset(words["approved"]))
+call = Call("tool", "git.push", words["with"])
+attempt = Attempt("r_1", "step", 1, 1, "k", call, layers=allowing(*words["hosts"]), approved=frozenset(words["approved"]))
 asyncio.run(performer.perform(attempt))
 """
 
@@ -482,11 +484,6 @@ def test_taking_back_reaches_no_other_address_than_the_push_did(place, monkeypat
 
 
 # ------------------------------------------------------------------ in a run
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
 
 
 @pytest.mark.anyio

@@ -140,7 +140,7 @@ async def push(  # noqa: PLR0913  each is a word of the plan
     [update] = intent.updates
     errand.agree(update, intent.shown)
     if kept is None:
-        errand.desk.keep(intent)
+        errand.desk.keep(errand.repository.done_for(context, intent))
     await send(errand.way, update)
     errand.desk.clear()
     return intent.output
