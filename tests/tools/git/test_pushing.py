@@ -5,8 +5,6 @@ import asyncio
 import pytest
 from git_shop import git
 
-from perdure.core.policy import Layer, Terms
-
 
 @pytest.fixture
 def origin(shop, tmp_path):
@@ -82,23 +80,6 @@ def test_a_push_that_the_other_side_refuses_is_told(shop, tmp_path, origin):
     refused = shop.agreed("git.push", branch="work", remote="files", to="main")
     assert refused.failure.kind == "unmet"
     assert "checked out" in refused.failure.message
-
-
-@pytest.mark.parametrize(
-    "url", ["https://example.com/x.git", "ssh://git@example.com/x", "git@example.com:x/y.git", "git://example.com/x"]
-)
-def test_what_is_over_the_network_is_refused_and_judged(url, shop):
-    shop.git("remote", "add", "far", url)
-    failure = shop.fail("git.push", branch="older", remote="far")
-    assert (failure.kind, failure.detail["code"]) == ("unavailable", "PRD5207")
-    closed = (Layer("user", network=Terms(allow=())),)
-    assert shop.outcome("git.push", branch="older", remote="far", layers=closed).failure.kind == "denied"
-
-
-@pytest.mark.parametrize("url", ["ext::sh -c true", "--upload-pack=x", "fd::17"])
-def test_what_could_run_a_program_is_refused(url, shop):
-    shop.git("config", "remote.odd.url", url)
-    assert shop.fail("git.push", branch="older", remote="odd").detail["code"] == "PRD5207"
 
 
 def test_hooks_and_settings_of_the_other_side_are_neither_run_nor_gone_around(shop, origin):

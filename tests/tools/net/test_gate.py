@@ -9,7 +9,7 @@ from perdure.core.policy import Deed, Layer, Terms, judge
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard, Unapproved
 from perdure.tools.net.addresses import is_public
-from perdure.tools.net.gate import Gate, Pin, dial
+from perdure.tools.net.gate import Gate, Pin, Pinned, dial
 
 PUBLIC = ("93.184.216.34", "8.8.8.8", "2606:4700::1111", "2a00:1450:4001:80b::200e")
 NOT_PUBLIC = (
@@ -135,6 +135,49 @@ def test_localhost_is_this_machine_if_it_is_named():
 def test_a_name_that_leads_inside_is_refused_even_if_it_is_named():
     with pytest.raises(ToolFailure, match=r"as in 10\.0\.0\.1:443"):
         gate_of("intranet.example:443", resolve=resolving("10.0.0.1")).admit("intranet.example", 443)
+
+
+def test_a_name_that_leads_inside_is_let_through_to_an_address_that_is_named_too():
+    rules = ("intranet.example:443", "10.0.0.1:443")
+    assert gate_of(*rules, resolve=resolving("10.0.0.1")).admit("intranet.example", 443).addresses == ("10.0.0.1",)
+    for addresses in ("10.0.0.2", ["10.0.0.1", "127.0.0.1"]):
+        with pytest.raises(ToolFailure, match="not public"):
+            gate_of(*rules, resolve=resolving(addresses)).admit("intranet.example", 443)
+    for rule in ("*:443", "10.0.0.1:80"):
+        with pytest.raises(ToolFailure, match="not public"):
+            gate_of("intranet.example", rule, resolve=resolving("10.0.0.1")).admit("intranet.example", 443)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        Layer("plan", network=Terms(allow=("intranet.example:443",))),
+        Layer("plan", network=Terms(deny=("10.0.0.1:443",))),
+        Layer("plan", network=Terms(ask=("10.0.0.1:443",))),
+    ],
+)
+def test_by_a_name_nothing_is_reached_that_a_layer_holds_back(inner):
+    layers = (*allowing("intranet.example:443", "10.0.0.1:443"), inner)
+    with pytest.raises(ToolFailure, match="not public"):
+        Gate(Guard(attempt_of(layers=layers)), resolving("10.0.0.1")).admit("intranet.example", 443)
+
+
+def test_a_pinned_host_is_looked_up_once_whatever_the_resolver_says_later():
+    resolve = resolving("93.184.216.34", "127.0.0.1")
+    gate = Pinned(Guard(attempt_of(layers=allowing("example.com:443"))), "example.com", 443, resolve=resolve)
+    assert [gate.admit("example.com", 443).addresses for _ in range(3)] == [("93.184.216.34",)] * 3
+    assert len(resolve.asked) == 1
+    for host, port in (("example.com", 80), ("localhost", 443), ("93.184.216.34", 443)):
+        with pytest.raises(ToolFailure, match=r"only example\.com"):
+            gate.admit(host, port)
+
+
+def test_what_a_deed_was_let_to_is_let_through_again_and_nothing_beside_it():
+    guard = Guard(attempt_of())
+    assert Pinned(guard, "10.0.0.1", 80, ["10.0.0.1"]).pin.addresses == ("10.0.0.1",)
+    for known in ([], ["10.0.0.2"]):
+        with pytest.raises(ToolFailure, match="not public"):
+            Pinned(guard, "10.0.0.1", 80, known)
 
 
 def test_a_name_without_an_address_is_unavailable():

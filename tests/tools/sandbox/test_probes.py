@@ -76,23 +76,22 @@ async def test_a_bubblewrap_that_fails_is_told_with_what_helps(hands, monkeypatc
 @pytest.mark.parametrize(
     ("weaker", "noticed"),
     [
-        (lambda words: [*words[:-1], "--share-net", "--"], "has no network"),
-        (lambda words: [*words[:-1], "--bind", "/etc", "/etc", "--"], "reads no passwords"),
-        (lambda words: [*words[:-1], "--bind", "/tmp", "/tmp", "--"], "reads no file outside"),  # noqa: S108  the place that must not be seen
+        (lambda words: [*words, "--share-net"], "has no network"),
+        (lambda words: [*words, "--bind", "/etc", "/etc"], "reads no passwords"),
+        (lambda words: [*words, "--bind", "/tmp", "/tmp"], "reads no file outside"),  # noqa: S108  the place that must not be seen
         (lambda words: _without(words, "--seccomp", 2), "has no Unix sockets"),
         (lambda words: _without(_without(words, "--seccomp", 2), "--disable-userns", 1), "makes no namespaces"),
     ],
 )
 async def test_a_sandbox_that_leaks_is_refused(hands, monkeypatch, weaker, noticed):
     """The probes notice when a guard is missing."""
-    real = root.arguments
+    real = root.options
 
     def weak(command, **more):
-        words = real(command, **more)
-        split = words.index("--") + 1
-        return [*weaker(words[:split]), *words[split:]]
+        words = real(command, **more).decode().split("\0")[:-1]
+        return "".join(f"{word}\0" for word in weaker(words)).encode()
 
-    monkeypatch.setattr("perdure.tools.sandbox.running.arguments", weak)
+    monkeypatch.setattr("perdure.tools.sandbox.running.options", weak)
     report = await probe(hands, afresh=True)
     assert not report.ok
     assert noticed in {each.name for each in report.findings if each.wrong}

@@ -36,6 +36,26 @@ async def test_the_environment_is_what_was_given(monkeypatch):
     }  # fmt: skip
 
 
+def command_lines():
+    return [each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if each.exists()]
+
+
+async def test_s6_a_variable_is_on_no_command_line():
+    """What a process is started with, everybody on the machine can read."""
+    made = await spawn(Command(["sleep", "60"], env={"TOKEN": "canary-7f3a"}))
+    try:
+        lines = command_lines()
+    finally:
+        await made.close()
+    assert any(b"sleep\x0060" in each for each in lines)
+    assert not any(b"canary-7f3a" in each for each in lines)
+
+
+async def test_nothing_in_a_variable_is_read_as_a_word_to_the_sandbox():
+    with pytest.raises(ValueError, match="NUL"):
+        await run(Command(["true"], env={"A": "x\0--bind\0/\0/"}))
+
+
 async def test_words_are_not_read_by_any_shell():
     ran = await run(Command(["printf", "%s|", "$HOME", "a b", "*", "'\"", "", "é"]))
     assert ran.stdout.decode() == "$HOME|a b|*|'\"||é|"

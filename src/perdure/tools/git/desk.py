@@ -44,6 +44,8 @@ class Intent(msgspec.Struct, frozen=True):
     shown: str = ""
     """What people see before they agree."""
     done: bool = False
+    reached: tuple[str, ...] = ()
+    """Addresses of the network that the deed was let to."""
     run: str = ""
     """Whose it is: it stays for as long as that run can be taken back."""
     workspace: str = ""

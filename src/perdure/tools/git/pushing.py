@@ -1,99 +1,70 @@
-"""Pushing: the one deed that leaves the repository. It moves a ref only from where it was seen, and a person agrees.
+"""Pushing: the one deed that leaves the repository. It moves a ref only from where it was seen, and a person agrees."""
 
-Remotes at a path of this machine are pushed to. What would be reached over the network is refused for now, with a
-word about why.
-"""
-
-import re
-import stat
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Protocol
 
-from perdure.core.policy import Deed
-from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
-from perdure.tools.git.config import settings_of, suspects_of
 from perdure.tools.git.desk import Update
-from perdure.tools.git.hardening import OVERRIDDEN
 from perdure.tools.git.landing import moved
-from perdure.tools.git.layout import bare_layout_of
-from perdure.tools.git.names import branch_ref
-from perdure.tools.git.refusing import ABSENT, REMOTE, refusal
+from perdure.tools.git.refusing import REMOTE, refusal
 from perdure.tools.git.repository import Repository
-from perdure.tools.git.running import program
-from perdure.tools.hands import Tier
+from perdure.tools.git.running import Said, program
 
-HOOKS: Final = (
-    "pre-receive", "update", "post-receive", "post-update", "reference-transaction", "proc-receive", "push-to-checkout",
-)  # fmt: skip
-PORTS: Final = {"https": 443, "http": 80, "ssh": 22, "git": 9418}
 FILES_ONLY: Final = {"GIT_ALLOW_PROTOCOL": "file"}
-_FAR: Final = re.compile(
-    r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?:[^/@]*@)?(?P<host>[^/:@]+|\[[^\]]*\])(?::(?P<port>\d+))?(?:/.*)?"
-)
-_SHORT: Final = re.compile(r"(?:[^/@:]+@)?(?P<host>[A-Za-z0-9.-]+):(?!:)[^:].*")
+ANY_CODE: Final = range(-64, 256)
+_PUSH: Final = (
+    "push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--no-recurse-submodules",
+)  # fmt: skip
 
 
-class Remote(NamedTuple):
-    """Where to push to."""
+class Way(Protocol):
+    """How git reaches the other side."""
 
-    name: str
+    @property
+    def reached(self) -> tuple[str, ...]:
+        """The addresses that it was let to."""
+        ...
+
+    async def ask(self, words: Sequence[str], after: Sequence[str], codes: Sequence[int] = (0,)) -> Said:
+        """Have git talk to the other side; `after` stands after where that is."""
+        ...
+
+    def failure(self, said: Said) -> ToolFailure:
+        """What a talk that did not end well means."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The way to a repository on this machine."""
+
+    repository: Repository
     path: Path
+    reached: tuple[str, ...] = ()
+
+    async def ask(self, words: Sequence[str], after: Sequence[str], codes: Sequence[int] = (0,)) -> Said:
+        """Have git talk to another git that it starts."""
+        is_push = words[0] == "push"
+        near = replace(self.repository, changes=(self.path,)) if is_push else self.repository.seeing(self.path)
+        service = _service("receive-pack" if is_push else "upload-pack")
+        return await near.ask(*words, service, str(self.path), *after, variables=FILES_ONLY, codes=codes)
+
+    def failure(self, said: Said) -> ToolFailure:
+        """What a talk that did not end well means."""
+        return ToolFailure("unmet", f"the push did not go through: {said.err or said.out.decode('utf-8', 'replace')}")
 
 
-async def remote_of(repository: Repository, name: str, context: Context) -> Remote:
-    """A remote of the repository that may be pushed to."""
-    _ = branch_ref(name)  # the same letters
-    url = repository.settings.get(f"remote.{name}.pushurl") or repository.settings.get(f"remote.{name}.url")
-    if not url:
-        known = sorted({key.split(".")[1] for key in repository.settings if key.startswith("remote.")})
-        hint = f"; there are: {', '.join(known)}" if known else ""
-        raise refusal(ABSENT, "invalid", f'there is no remote "{name}"{hint}', remote=name)
-    remote = Remote(name, _path(repository, name, url, context))
-    await _refuse_scripted(remote, repository.tier)
-    return remote
+def _service(name: str) -> str:
+    """The program on the other side, as hard to lead astray as on this one."""
+    return f"--{name}={program()} -c core.hooksPath=/dev/null -c gc.auto=0 -c receive.autogc=false {name}"
 
 
-def _path(repository: Repository, name: str, url: str, context: Context) -> Path:
-    if found := (_FAR.fullmatch(url) or _SHORT.fullmatch(url)):
-        scheme = found.groupdict().get("scheme") or "ssh"
-        if scheme == "file":
-            return Path("/" + url.removeprefix("file://").partition("/")[2]).resolve()
-        port = found.groupdict().get("port") or PORTS.get(scheme, 0)
-        context.guard.check([Deed("connect", f"{found['host'].lower()}:{port}")])
-        told = f"{name} is at {found['host']}; git does not go over the network here: push it yourself"
-        raise refusal(REMOTE, "unavailable", told, remote=name)
-    if "::" in url or url.startswith("-") or "\n" in url:
-        raise refusal(REMOTE, "denied", f"{name} is at {url[:80]!a}, which could run a program", remote=name)
-    return (repository.root / url).resolve()
-
-
-async def _refuse_scripted(remote: Remote, tier: Tier) -> None:
-    """The other side has settings and hooks too. They are neither run nor gone around."""
-    layout = bare_layout_of(remote.path)
-    settings = await settings_of(layout, tier)
-    strict = {key.lower() for key in OVERRIDDEN}  # on that side nothing is overridden
-    odd = [*suspects_of(layout, settings), *(each for each in settings if each.key.lower() in strict)]
-    hooks = [name for name in HOOKS if _is_program(layout.common / "hooks" / name)]
-    if odd or hooks:
-        what = f"the hook {hooks[0]}" if hooks else f"the setting {odd[0].key}"
-        told = f"{remote.name} ({remote.path}) has {what}, which would run a program: push it yourself"
-        raise refusal(REMOTE, "denied", told, remote=remote.name)
-
-
-def _is_program(path: Path) -> bool:
-    try:
-        return bool(path.stat().st_mode & (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH))
-    except OSError:
-        return False
-
-
-async def there(repository: Repository, remote: Remote, ref: str) -> str:
+async def there(way: Way, ref: str) -> str:
     """Where the ref is on the other side; empty if it is not there."""
-    words = ("ls-remote", "--refs", f"--upload-pack={_service('upload-pack')}", str(remote.path), ref)
-    said = (await repository.seeing(remote.path).ask(*words, variables=FILES_ONLY)).out.decode("utf-8", "replace")
-    rows = dict(row.split("\t")[::-1] for row in said.splitlines())
+    said = (await way.ask(("ls-remote", "--refs"), (ref,))).out.decode("utf-8", "replace")
+    rows = {name: found for found, _, name in (row.partition("\t") for row in said.splitlines())}
     return rows.get(ref, "")
 
 
@@ -108,22 +79,35 @@ async def refuse_rewriting(repository: Repository, update: Update) -> None:
         raise refusal(REMOTE, "unmet", told, ref=update.ref, now=update.old)
 
 
-async def send(repository: Repository, remote: Remote, update: Update) -> None:
-    """Move the ref on the other side from old to new. One that is new already is left alone."""
-    now = await there(repository, remote, update.ref)
-    if now == update.new:
-        return
-    if now != update.old:
+async def is_left(way: Way, update: Update) -> bool:
+    """Whether the ref is still to be moved. Raises if somebody else has moved it."""
+    now = await there(way, update.ref)
+    if now not in (update.old, update.new):
         raise moved(update, now)
-    words = ("push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--no-recurse-submodules")
+    return now != update.new
+
+
+async def send(way: Way, update: Update) -> None:
+    """Move the ref on the other side from old to new. One that is new already is left alone."""
+    if not await is_left(way, update):
+        return
     lease = f"--force-with-lease={update.ref}:{update.old}"
-    to = (f"--receive-pack={_service('receive-pack')}", str(remote.path), f"{update.new}:{update.ref}")
-    sending = replace(repository, changes=(remote.path,))
-    said = await sending.ask(*words, lease, *to, variables=FILES_ONLY, codes=range(-64, 256))
+    said = await way.ask((*_PUSH, lease), (f"{update.new}:{update.ref}",), ANY_CODE)
     if said.code:
-        raise ToolFailure("unmet", f"the push was refused: {said.err or said.out.decode('utf-8', 'replace')}")
+        await _settle(way, update, said)
 
 
-def _service(name: str) -> str:
-    """The program on the other side, as hard to lead astray as on this one."""
-    return f"{program()} -c core.hooksPath=/dev/null -c gc.auto=0 -c receive.autogc=false {name}"
+async def _settle(way: Way, update: Update, said: Said) -> None:
+    """A push that did not end well may have been heard all the same: the other side is asked."""
+    refused = [line for line in said.out.decode("utf-8", "replace").splitlines() if line.startswith("!")]
+    why = way.failure(said)
+    if refused:
+        why = ToolFailure("unmet", f"the push was refused: {' '.join(refused)} {said.err}".replace("\t", " "))
+    try:
+        now = await there(way, update.ref)
+    except ToolFailure as failure:
+        if refused:
+            raise why from None
+        raise ToolFailure("in_doubt", f"{why}; and nobody can be asked where {update.ref} is now: {failure}") from None
+    if now != update.new:
+        raise why if now == update.old else moved(update, now)

@@ -18,6 +18,8 @@ HELD: Final = "PRD5206"
 """The work would change what the user has before them."""
 REMOTE: Final = "PRD5207"
 """The remote cannot be pushed to from here."""
+LOGIN: Final = "PRD5208"
+"""The user and password of a push are not taken, or may not go there."""
 
 
 def refusal(code: str, kind: Kind, message: str, **detail: Any) -> ToolFailure:

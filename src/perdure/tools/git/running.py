@@ -1,18 +1,20 @@
 """Starting git: the one place where its process begins and ends.
 
-It gets an environment of ours alone, and a bound on time and output. It runs in the sandbox without a network, where it
-sees its repository, and writes only where the job says; where the user's settings have given the sandbox up, it is a
-process group that is ended as a whole: first asked, so that git removes its lock files, then killed.
+It gets an environment of ours alone, and a bound on time and output. It runs in the sandbox, where it sees its
+repository, writes only where the job says, and has no network but the proxy that a job may bring; where the user's
+settings have given the sandbox up, it is a process group that is ended as a whole: first asked, so that git removes its
+lock files, then killed.
 """
 
 import asyncio
 import contextlib
 import os
 import signal
+import socket
 import stat
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -22,8 +24,9 @@ from perdure.tools.git.hardening import ENVIRONMENT, OPTIONS
 from perdure.tools.git.refusing import ABSENT, refusal
 from perdure.tools.hands import Tier
 from perdure.tools.sandbox import running as sandbox
-from perdure.tools.sandbox.command import Bind, Command, Limits
+from perdure.tools.sandbox.command import Bind, Command, Limits, Proxying
 from perdure.tools.sandbox.errors import SandboxFailed
+from perdure.tools.sandbox.outlet import needed
 
 PLACES: Final = ("/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git")
 """Where git may be. The search path is not asked: a workspace may have put itself there."""
@@ -35,6 +38,7 @@ MOST: Final = 64 * 1024 * 1024
 SAID: Final = 10_000
 """Bytes of complaint that are kept."""
 CHUNK: Final = 65_536
+PROXIES: Final = ("http_proxy", "https_proxy")
 SIGNALLED: Final = 128
 """Codes above it tell of a signal, as shells have it."""
 
@@ -59,6 +63,8 @@ class Job:
     changes: Sequence[Path] = ()
     """Directories that it may write to, in the sandbox."""
     tier: Tier = "none"
+    network: Proxying | None = None
+    """The way out; None: there is no network."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +99,11 @@ async def run(job: Job) -> Said:
 async def _sandboxed(job: Job) -> Said:
     given = await asyncio.to_thread(job.given.read_bytes) if isinstance(job.given, Path) else job.given
     binds = [*(Bind(each) for each in job.sees), *(Bind(each, writable=True) for each in job.changes)]
+    binds += needed() if job.network else []
     command = Command(
         [program(), *OPTIONS, *job.arguments], binds=binds, cwd=job.place, env={**ENVIRONMENT, **job.variables},
         stdin=given, seconds=job.seconds, limits=Limits(output=2 * (job.most + 1)), tier=job.tier,
+        network=job.network,
     )  # fmt: skip
     try:
         ran = await sandbox.run(command)
@@ -109,6 +117,18 @@ async def _sandboxed(job: Job) -> Said:
 
 
 async def _plainly(job: Job) -> Said:
+    if job.network is None:
+        return await _alone(job)
+    listener = socket.create_server(("127.0.0.1", 0))
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    job.network.start(listener)
+    try:
+        return await _alone(replace(job, variables={**job.variables, **dict.fromkeys(PROXIES, address)}))
+    finally:
+        await asyncio.to_thread(job.network.stop)
+
+
+async def _alone(job: Job) -> Said:
     process = await _started(job)
     try:
         async with asyncio.timeout(job.seconds):

@@ -15,11 +15,14 @@ LARGEST: Final = 4 * 1024 * 1024
 MESSAGE: Final = 1_000
 PARSE, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, INTERNAL = -32_700, -32_600, -32_601, -32_602, -32_603
 CLOSED, TIMEOUT, NEEDS_URL = -32_000, -32_001, -32_042
-NOT_SENT, LOST, STATUS = -32_990, -32_991, -32_992
+NOT_SENT, LOST, STATUS, REFUSED = -32_990, -32_991, -32_992, -32_993
+"""Ours: it cannot have reached the server; nobody knows; a status and nothing else came (`data` has it); the gate has
+refused to connect."""
 _DOUBT: Final = frozenset({PARSE, CLOSED, LOST})
 """The request has left, and no answer to it came that could be read."""
 _KINDS: Final[Mapping[int, Kind]] = {
     NOT_SENT: "unavailable",
+    REFUSED: "denied",
     TIMEOUT: "timeout",
     INVALID_REQUEST: "invalid",
     INVALID_PARAMS: "invalid",

@@ -19,6 +19,7 @@ from perdure.tools.failure import ToolFailure
 from perdure.tools.hands import Hands
 from perdure.tools.mcp.definition import Offer
 from perdure.tools.mcp.errors import Unreachable
+from perdure.tools.mcp.gating import gate_for
 from perdure.tools.mcp.references import Values
 from perdure.tools.mcp.remote import over_http
 from perdure.tools.mcp.servers import Server
@@ -156,7 +157,7 @@ class Connection:
     async def _streams(self) -> AsyncGenerator[Any]:
         server = self.server
         if server.url:
-            async with over_http(server.url, self._filled(server.headers)) as streams:
+            async with over_http(server.url, self._filled(server.headers), gate_for(server)) as streams:
                 yield streams
             return
         async with spawned(server, self._filled(server.env), self._hands) as process:

@@ -144,7 +144,7 @@ class _Reading:
         kind = body.get("type")
         if kind is not None and (kind in REMOTE) != ("url" in body) and kind in TYPES:
             self.note(f'"{kind}" does not go with what follows', (*place, "type"), "leave `type` out")
-        for word in ("network", "read", "write", "env", "cwd", "args") if "url" in body else ("headers",):
+        for word in ("read", "write", "env", "cwd", "args") if "url" in body else ("headers",):
             if word in body:
                 self.note(f"{word} means nothing here", (*place, word), "leave it out")
         address = body.get("url")

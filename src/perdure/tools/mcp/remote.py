@@ -5,37 +5,43 @@ the request can have reached the server.
 """
 
 import json
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, Protocol, cast
 
+import httpcore2
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
+from perdure.tools.failure import ToolFailure
+from perdure.tools.mcp.answers import LOST, NOT_SENT, REFUSED, STATUS
+from perdure.tools.mcp.dialling import Dialling
 from perdure.tools.mcp.wire import LONGEST
+from perdure.tools.net import Gate
 
-NOT_SENT: Final = -32_990
-"""The request cannot have reached the server."""
-LOST: Final = -32_991
-"""Nobody knows whether it did."""
-STATUS: Final = -32_992
-"""The server answered with a status and nothing else; `data` has it."""
 STREAM: Final = 8 * LONGEST
 """Bytes of one stream of messages."""
 CONNECTING: Final = 10.0
 READING: Final = 300.0
+CONNECTIONS: Final = 100
+"""To one server at once."""
 _BAD: Final = 400
 _JSON: Final = "application/json"
+_UNSENT: Final = (
+    httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout, httpcore2.UnsupportedProtocol,
+)  # fmt: skip
+_BROKEN: Final = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError)
 
 
 @asynccontextmanager
-async def over_http(url: str, headers: Mapping[str, str]) -> AsyncGenerator[Any]:
-    """The streams of a session."""
+async def over_http(url: str, headers: Mapping[str, str], gate: Gate) -> AsyncGenerator[Any]:
+    """The streams of a session. Whatever the library asks for, only what the gate lets through is reached."""
     timeout = httpx2.Timeout(CONNECTING, read=READING)
     plain = {**headers, "accept-encoding": "identity"}
     # Nothing of the environment: neither proxies nor passwords that lie about for a host.
     async with (
-        httpx2.AsyncClient(transport=_Bounded(), headers=plain, timeout=timeout, trust_env=False) as client,
+        httpx2.AsyncClient(transport=_Bounded(gate), headers=plain, timeout=timeout, trust_env=False) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=LONGEST) as streams,
     ):
         yield streams
@@ -44,17 +50,22 @@ async def over_http(url: str, headers: Mapping[str, str]) -> AsyncGenerator[Any]
 class _Bounded(httpx2.AsyncBaseTransport):
     """Reads no more than anybody needs, and tells what went wrong instead of raising it into everybody's face."""
 
-    def __init__(self) -> None:
-        self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
+    def __init__(self, gate: Gate) -> None:
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=ssl.create_default_context(), max_connections=CONNECTIONS, network_backend=Dialling(gate)
+        )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
-            response = await self._inner.handle_async_request(request)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol) as error:
+            answer = await self._pool.handle_async_request(_sent(request))
+        except ToolFailure as refused:
+            return _told(REFUSED if refused.failure.kind == "denied" else NOT_SENT, str(refused))
+        except _UNSENT as error:
             return _told(NOT_SENT, f"it cannot be reached: {error or type(error).__name__}")
-        except httpx2.TransportError as error:
+        except _BROKEN as error:
             return _told(LOST, f"the connection broke: {error or type(error).__name__}")
-        return await self._checked(response)
+        body = _Limited(cast("AsyncBody", answer.stream))
+        return await self._checked(httpx2.Response(answer.status, headers=answer.headers, stream=body))
 
     async def _checked(self, response: httpx2.Response) -> httpx2.Response:
         if response.headers.get("content-encoding", "identity") != "identity":
@@ -65,30 +76,49 @@ class _Bounded(httpx2.AsyncBaseTransport):
             after = response.headers.get("retry-after", "")
             await response.aclose()
             return _told(STATUS, f"HTTP status {response.status_code}", status=response.status_code, after=after)
-        if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _Limited(response.stream, LONGEST if is_json else STREAM)
+        if is_json and isinstance(response.stream, _Limited):
+            response.stream.most = LONGEST
         return response
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._pool.aclose()
+
+
+def _sent(request: httpx2.Request) -> httpcore2.Request:
+    url = request.url
+    return httpcore2.Request(
+        request.method,
+        httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+        headers=request.headers.raw,
+        content=cast("httpx2.AsyncByteStream", request.stream),
+        extensions=request.extensions,
+    )
+
+
+class AsyncBody(Protocol):
+    """The body of an answer, as it comes in."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+    async def aclose(self) -> None: ...  # noqa: D102  as its name says
 
 
 class _Limited(httpx2.AsyncByteStream):
     """A body that ends in an error where it gets too long."""
 
-    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
+    def __init__(self, inner: AsyncBody) -> None:
         self._inner = inner
-        self._most = most
+        self.most = STREAM
+        """Bytes."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         seen = 0
         try:
             async for chunk in self._inner:
                 seen += len(chunk)
-                if seen > self._most:
-                    raise httpx2.StreamError(f"the answer is larger than {self._most:,} bytes")
+                if seen > self.most:
+                    raise httpx2.StreamError(f"the answer is larger than {self.most:,} bytes")
                 yield chunk
-        except httpx2.TransportError as error:  # which would end the session, and all that is under way in it
+        except _BROKEN as error:  # which would end the session, and all that is under way in it
             raise httpx2.StreamError(f"the connection broke: {error or type(error).__name__}") from error
 
     async def aclose(self) -> None:

@@ -42,7 +42,7 @@ class Server:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """May hold references."""
     network: tuple[str, ...] = ()
-    """Hosts that a command may reach, as `host:port`."""
+    """Hosts that a command may reach, as `host:port`; addresses behind our own walls at which `url` may lie."""
     read: tuple[Path, ...] = ()
     """What a command may read, beside the system."""
     write: tuple[Path, ...] = ()

@@ -15,15 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from perdure.core.calls import Call
-from perdure.core.policy import Layer, Terms
-from perdure.ports import Attempt
-from perdure.tools.guard import Guard
 from perdure.tools.hands import Hands, Tier
 from perdure.tools.mcp.errors import Unreachable
+from perdure.tools.mcp.gating import gate_for
 from perdure.tools.mcp.servers import Server
 from perdure.tools.mcp.toolchain import INSIDE, Toolchain, toolchain_of
-from perdure.tools.net import Gate, Proxy
+from perdure.tools.net import Proxy
 from perdure.tools.sandbox import Bind, Command, Sandboxed, available, spawn
 from perdure.tools.sandbox.outlet import needed
 
@@ -35,6 +32,7 @@ TAIL: Final = 1_000
 """Bytes of what it printed last that a failure shows."""
 _PROXIED: Final = {"NO_PROXY": "", "no_proxy": ""}
 """Also what is on this machine is reached through the proxy: inside there is nobody to talk to."""
+ADDRESS: Final = 'look at its address; one behind your own walls is named by itself, as `url` or in "network" beside it'
 FETCHERS: Final = ("npx", "bunx", "pnpx", "uvx", "pipx")
 
 
@@ -107,8 +105,7 @@ def way_out(server: Server, tier: Tier) -> Proxy | None:
         return None
     if tier == "landlock":
         raise _not_there(server, "it names hosts, and the tier `landlock` has no way out")
-    named = Layer("mcp.json", network=Terms(allow=server.network))
-    return Proxy(Gate(Guard(Attempt("", server.name, 0, 0, "", Call("tool", server.name, {}), layers=(named,)))))
+    return Proxy(gate_for(server))
 
 
 def _binds(server: Server, tools: Toolchain) -> Iterator[Bind]:
@@ -130,7 +127,7 @@ def hint_for(server: Server) -> str:
     if server.command and Path(server.command[0]).name in FETCHERS:
         return f"{server.command[0]} fetches a program each time; install it, and write the installed program"
     reaching = 'it runs in a sandbox: what it has to reach is named by "read", "write" and "network"'
-    return reaching if server.command else "look at its address"
+    return reaching if server.command else ADDRESS
 
 
 @dataclass

@@ -28,7 +28,7 @@ from perdure.tools.tool import AnyTool, Tool
 
 OFTEN: Final = 0.1
 """Seconds between two reports of progress that are handed on."""
-LIBRARY: Final = ("mcp", "mcp_types", "httpx2", "anyio")
+LIBRARY: Final = ("mcp", "mcp_types", "httpx2", "httpcore2", "anyio")
 LINES: Final = 40
 """Lines of a difference that a refusal shows."""
 

@@ -4,12 +4,14 @@ Laws, held by the tests:
 
 1. A host is written in one way or not at all; what was judged is what is dialled.
 2. A name is resolved once. If one of its addresses is not public, none is dialled.
-3. Behind our own walls lies only what the outermost layer names: an address by itself, or `localhost`.
+3. Behind our own walls lies only what the outermost layer names: an address by itself, or `localhost`. Any other name
+   leads there only if the address is named too.
 """
 
 import socket
 import threading
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -83,20 +85,50 @@ class Gate:
         return found
 
     def _checked(self, deed: Deed, addresses: list[str], *, anywhere: bool = False) -> list[str]:
-        inner = [] if anywhere else [each for each in addresses if not is_public(each)]
+        port = deed.what.rpartition(":")[2]
+        inner = (
+            [] if anywhere else [each for each in addresses if not is_public(each) and not self._may_reach(each, port)]
+        )
         if not inner:
             return addresses
         raise self.refuse(
             deed,
             f"{deed.what} leads to {inner[0]}, which is not public; to reach it, "
-            f"let your own policy allow the address itself, as in {_written(inner[0])}:{deed.what.rpartition(':')[2]}",
+            f"let your own policy allow the address itself, as in {_written(inner[0])}:{port}",
         )
+
+    def _may_reach(self, address: str, port: str) -> bool:
+        """Whether an address may be reached in its own right, so that it does not matter by which name."""
+        deed = Deed("connect", f"{_written(address)}:{port}")
+        with self._lock:
+            return self._guard.names(deed) and self._guard.verdict(deed).verdict == "allow"
 
     def refuse(self, deed: Deed, why: str) -> ToolFailure:
         """Write down that a connection was refused for what it is; the failure to raise."""
         with self._lock:
             self._guard.note(Judgement(deed, "deny", _BY, why))
         return ToolFailure("denied", why)
+
+
+class Pinned(Gate):
+    """A gate for one host of one deed: looked up and judged once, and every connection goes there."""
+
+    def __init__(
+        self, guard: Guard, host: str, port: int, known: Collection[str] = (), resolve: Resolve = resolved
+    ) -> None:
+        """`known`: addresses that this very deed was let to before, when the rules were asked."""
+        super().__init__(guard, resolve)
+        self._known: Final = frozenset(known)
+        self.pin: Final = super().admit(host, port)
+
+    def admit(self, host: str, port: int) -> Pin:
+        """The pin, if this is its host."""
+        if (host, port) != (self.pin.host, self.pin.port):
+            raise self.refuse(Deed("connect", f"{host}:{port}"[:SHOWN]), f"only {self.pin.host} is to be reached")
+        return self.pin
+
+    def _may_reach(self, address: str, port: str) -> bool:
+        return address in self._known or super()._may_reach(address, port)
 
 
 def _written(address: str) -> str:

@@ -34,14 +34,24 @@ _NAMESPACES: Final = (
 )  # fmt: skip
 
 
-def arguments(command: Command, *, seccomp: int, status: int, block: int, start: Sequence[str]) -> list[str]:
-    """The words that start bubblewrap with this command. `start` stands before the command's own words."""
+def options(command: Command, *, seccomp: int, status: int, block: int) -> bytes:
+    """What bubblewrap is told, as it reads it from a descriptor.
+
+    Not as words of its command line: everybody on the machine can read those, and the environment may hold secrets.
+    """
     words = [*_NAMESPACES, *_system(command), *_seen(command), "--remount-ro", "/"]
     words += ["--chdir", str(command.cwd or command.workspace or "/tmp"), "--clearenv"]  # noqa: S108  as HOME
     for name, value in environment(command).items():
         words += ["--setenv", name, value]
     words += ["--seccomp", str(seccomp), "--json-status-fd", str(status), "--block-fd", str(block)]
-    return [*command.prefix, BWRAP, *words, "--", *start, *command.argv]
+    if any("\0" in word for word in words):  # it would be read as two
+        raise ValueError("a NUL character in a path or in a variable")
+    return b"".join(os.fsencode(word) + b"\0" for word in words)
+
+
+def arguments(command: Command, told: int, start: Sequence[str]) -> list[str]:
+    """The words that start bubblewrap with this command. `start` stands before the command's own words."""
+    return [*command.prefix, BWRAP, "--args", str(told), "--", *start, *command.argv]
 
 
 def environment(command: Command) -> dict[str, str]:

@@ -25,7 +25,7 @@ from perdure.tools.sandbox.errors import SandboxFailed
 from perdure.tools.sandbox.keeping import Kept
 from perdure.tools.sandbox.limits import Group, confine
 from perdure.tools.sandbox.outlet import Outlet
-from perdure.tools.sandbox.root import arguments, environment
+from perdure.tools.sandbox.root import arguments, environment, options
 from perdure.tools.sandbox.seccomp import program
 from perdure.tools.sandbox.status import Status
 from perdure.tools.sandbox.warden import WARDEN
@@ -127,8 +127,10 @@ class Sandboxed:
             return _supervised(self._command, waiting)
         self._status, telling = Status.piped()
         theirs += [telling, _in_memory(program())]
+        theirs.append(_in_memory(options(self._command, seccomp=theirs[2], status=telling, block=waiting)))
+        told = theirs[3]
         start = self._outlet.start(theirs) if self._outlet else _WAIT_FOR_WORD
-        return arguments(self._command, seccomp=theirs[2], status=telling, block=waiting, start=start)
+        return arguments(self._command, told, start)
 
     async def _exec(self, words: list[str], descriptors: list[int], longest_line: int) -> None:
         """With an empty environment: what a sandbox is started with can be read inside.

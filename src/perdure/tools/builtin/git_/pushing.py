@@ -1,6 +1,10 @@
 """Pushing, which a person always agrees to."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Final, NamedTuple
+
+from pydantic import Field
 
 from perdure.core.policy import Deed
 from perdure.tools.builtin.bounds import Short
@@ -8,33 +12,75 @@ from perdure.tools.context import Context
 from perdure.tools.declaring import Happened, NotHappened
 from perdure.tools.git.committing import shown_between
 from perdure.tools.git.desk import Desk, Intent, Update
+from perdure.tools.git.login import login_for
 from perdure.tools.git.names import branch_ref
-from perdure.tools.git.pushing import Remote, refuse_rewriting, remote_of, send, there
+from perdure.tools.git.outgoing import outgoing
+from perdure.tools.git.pushing import Beside, Way, is_left, refuse_rewriting, send, there
+from perdure.tools.git.refusing import REMOTE, refusal
+from perdure.tools.git.remotes import Remote, remote_of
 from perdure.tools.git.repository import Repository, opened
 from perdure.tools.tool import tool
 
-WHY = "a push leaves this repository"
+WHY: Final = "a push leaves this repository"
+Password = Annotated[str, Field(max_length=10_000)]
 
 
-def _agree(context: Context, remote: Remote, update: Update, shown: str) -> None:
-    told = f"{remote.name} at {remote.path}\n{update.ref}: {update.old or 'nothing'} -> {update.new or 'nothing'}"
-    context.guard.ask(Deed("use", f"git:remote/{remote.name}/{update.ref}"), WHY, f"{told}\n\n{shown}".strip())
+class Errand:
+    """A push, or what belongs to one: between a repository and the other side."""
+
+    def __init__(self, context: Context, repository: Repository, remote: Remote, way: Way, desk: Desk) -> None:
+        self.repository: Final = repository
+        self.remote: Final = remote
+        self.way: Final = way
+        self.desk: Final = desk
+        self._context: Final = context
+
+    def agree(self, update: Update, shown: str) -> None:
+        """Go on only if a person has agreed to this move."""
+        moves = f"{update.ref}: {update.old or 'nothing'} -> {update.new or 'nothing'}"
+        deed = Deed("use", f"git:remote/{self.remote.name}/{update.ref}")
+        where = f"{self.remote.name} at {self.remote.told}" if self.remote.is_named else self.remote.told
+        self._context.guard.ask(deed, WHY, f"{where}\n{moves}\n\n{shown}".strip())
 
 
-async def probe(context: Context, key: str, remote: str = "origin") -> Happened | NotHappened | None:
+class Other(NamedTuple):
+    """The other side, as a call names it."""
+
+    remote: str
+    user: str
+    password: str
+
+
+async def errand_to(context: Context, key: str, other: Other, known: Sequence[str] = ()) -> Errand:
+    """Everything that a push needs, judged as far as it goes before a word is sent."""
+    repository = await opened(context)
+    target = await remote_of(repository, other.remote)
+    login = login_for(target, other.user, other.password)
+    desk = Desk(repository.state, key)
+    way: Way = Beside(repository, target.path)
+    if target.url is not None:
+        way = replace(await outgoing(context, repository, target.url, desk.place, known), login=login)
+    return Errand(context, repository, target, way, desk)
+
+
+async def probe(
+    context: Context, key: str, remote: str = "origin", user: str = "", password: str = ""
+) -> Happened | NotHappened | None:
     """Ask the other side where the branch is."""
     repository = await opened(context)
     intent = Desk(repository.state, key).intent()
     if intent is None:
         return NotHappened()
     [update] = intent.updates
-    now = await there(repository, await remote_of(repository, remote, context), update.ref)
+    now = await there((await errand_to(context, key, Other(remote, user, password))).way, update.ref)
     if now == update.new:
         return Happened(intent.output)
     return NotHappened() if now == update.old else None
 
 
-async def undo_push(context: Context, key: str, output: Any = None, remote: str = "origin") -> None:
+async def undo_push(  # noqa: PLR0913  each is a word of the plan
+    context: Context, key: str, output: Any = None, *, remote: str = "origin", user: str = "", password: str = ""
+) -> None:
     """Move the branch back on the other side, if it is still where the push left it and a person agrees."""
     repository = await opened(context)
     intent = Desk(repository.state, key).intent()
@@ -42,10 +88,19 @@ async def undo_push(context: Context, key: str, output: Any = None, remote: str 
         return
     told = output or (intent.output if intent else {})
     update = Update(told["ref"], told["before"] or "", told["after"]).back
-    to = await remote_of(repository, remote, context)
-    if await there(repository, to, update.ref) != update.new:
-        _agree(context, to, update, "this takes a push back")
-        await send(repository, to, update)
+    known = intent.reached if intent else ()
+    errand = await errand_to(context, key, Other(remote, user, password), known)
+    if await is_left(errand.way, update):
+        await _refuse_unknown(repository, update)
+        errand.agree(update, "this takes a push back")
+        await send(errand.way, update)
+
+
+async def _refuse_unknown(repository: Repository, update: Update) -> None:
+    """Git sends only what it has."""
+    if update.new and not await repository.find(f"{update.new}^{{commit}}"):
+        told = f"{update.ref} was at {update.new[:12]} there, which is not in this repository: fetch it, then roll back"
+        raise refusal(REMOTE, "unmet", told, ref=update.ref)
 
 
 @tool(
@@ -57,45 +112,53 @@ async def undo_push(context: Context, key: str, output: Any = None, remote: str 
     probe=probe,
     undo=undo_push,
 )
-async def push(
-    context: Context, branch: Short, remote: Short = "origin", to: Short = "", *, rewrite: bool = False
+async def push(  # noqa: PLR0913  each is a word of the plan
+    context: Context,
+    branch: Short,
+    remote: Annotated[str, Field(max_length=2_000)] = "origin",
+    to: Short = "",
+    *,
+    rewrite: bool = False,
+    user: Short = "",
+    password: Password = "",
 ) -> dict[str, Any]:
     """Push a branch. It moves only from where it was seen, and only after a person has agreed.
 
     Args:
         branch: The branch to push.
-        remote: One of the repository's remotes, at a path of this machine.
+        remote: One of the repository's remotes, or an address, as in https://example.com/shop.git; ssh is not offered.
         to: The branch on the other side; empty: of the same name.
         rewrite: Whether commits that are there may be replaced.
+        user: Who pushes, over https; most hosts that take a token look at the password alone.
+        password: Of the user, or a token, as in ${secrets.NAME}; it goes only to an address that stands in `remote`.
     """
-    repository = await opened(context)
-    target = await remote_of(repository, remote, context)
-    desk = Desk(repository.state, context.key)
-    intent = kept = desk.intent()
+    errand = await errand_to(context, context.key, Other(remote, user, password))
+    intent = kept = errand.desk.intent()
     if intent is None:
-        wanted = await _update(repository, target, branch, branch_ref(to or branch), rewrite=rewrite)
-        intent = await _intent(repository, desk, target, wanted)
+        wanted = await _update(errand, branch, branch_ref(to or branch), rewrite=rewrite)
+        intent = await _intent(errand, wanted)
     [update] = intent.updates
-    _agree(context, target, update, intent.shown)
+    errand.agree(update, intent.shown)
     if kept is None:
-        desk.keep(repository.done_for(context, intent))
-    await send(repository, target, update)
-    desk.clear()
+        errand.desk.keep(errand.repository.done_for(context, intent))
+    await send(errand.way, update)
+    errand.desk.clear()
     return intent.output
 
 
-async def _update(repository: Repository, target: Remote, branch: str, ref: str, *, rewrite: bool) -> Update:
-    new = await repository.commit_at(branch_ref(branch))
-    update = Update(ref, await there(repository, target, ref), new)
+async def _update(errand: Errand, branch: str, ref: str, *, rewrite: bool) -> Update:
+    new = await errand.repository.commit_at(branch_ref(branch))
+    update = Update(ref, await there(errand.way, ref), new)
     if not rewrite:
-        await refuse_rewriting(repository, update)
+        await refuse_rewriting(errand.repository, update)
     return update
 
 
-async def _intent(repository: Repository, desk: Desk, target: Remote, update: Update) -> Intent:
+async def _intent(errand: Errand, update: Update) -> Intent:
+    repository, desk = errand.repository, errand.desk
     desk.lay_out(repository.layout)
     is_known = not update.old or await repository.find(f"{update.old}^{{commit}}")
     draft = repository.drafting(desk.place, desk.variables)
     shown = await shown_between(draft, update.old, update.new) if is_known else ""
-    output = {"remote": target.name, "ref": update.ref, "before": update.old or None, "after": update.new}
-    return Intent((update,), output, shown)
+    output = {"remote": errand.remote.name, "ref": update.ref, "before": update.old or None, "after": update.new}
+    return Intent((update,), output, shown, reached=errand.way.reached)
