@@ -5,7 +5,7 @@ from driven import LATER, driven, tool
 
 from perdure.core import events as e
 from perdure.core.accepting import BadAnswer
-from perdure.core.calls import Failure, Outcome, Usage
+from perdure.core.calls import Approval, Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
@@ -224,6 +224,15 @@ def test_where_nobody_reports_the_promise_is_paid():
     plan["budget"] = {"usd": 1.0}
     world = driven(plan, {"a": took(tokens=5), "b": took(tokens=5, usd=0.1)})
     assert (world.status, world.state.books.ledgers[""].unpriced) == ("succeeded", 1)
+
+
+def test_who_only_asks_for_approval_pays_nothing():
+    may_it = Outcome(exit="failure", approval=Approval("d1", "may it?"))
+    plan = {"steps": [tool("a", estimate={"usd": 0.4})], "budget": {"usd": 0.5}}
+    world = driven(plan, {"a": [may_it, 1]})
+    assert world.state.books.ledgers[""].spent.get("usd", 0) == 0
+    world.answer(True)
+    assert world.run().status == "succeeded"
 
 
 def test_what_the_tool_says_of_itself_counts_where_the_plan_says_nothing():

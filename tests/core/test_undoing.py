@@ -7,7 +7,7 @@ from driven import LATER, NO, driven, tool
 
 from perdure.core import events as e
 from perdure.core.accepting import NoStep, Over, Refused
-from perdure.core.calls import Failure
+from perdure.core.calls import Approval, Failure, Outcome
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
 
@@ -380,3 +380,80 @@ def test_a_tools_own_way_back_is_gone_again_after_a_crash_whatever_the_tool_says
     world = World({"steps": [tool("a")]}, {"a": 1, "a!": [LOST, LOST, 1]}, repeat="never", forgetful=True, **OWN)
     world.run().send(e.RunStopping(exit="rolled_back"))
     assert (world.run().status, world.failure, world.done("undo")) == ("rolled_back", None, ["a", "a", "a"])
+
+
+# ------------------------------------------------------------------------------- approval
+
+MAY_IT = Outcome(exit="failure", approval=Approval("d1", "un.do wants to delete x"))
+OTHER = Outcome(exit="failure", approval=Approval("d2", "un.do wants to delete y"))
+
+
+def taken_back(*undo):
+    """A run that was rolled back, as far as it comes by itself."""
+    world = driven([deed("a"), deed("b")], {"a": 1, "b": 2, "a!": list(undo)})
+    world.cancel(exit="rolled_back")
+    return world.run()
+
+
+def asked(world):
+    [question] = world.state.questions.values()
+    return question
+
+
+def agree(world, answer):
+    world.answer(answer)
+    world.run()
+
+
+def test_s9_what_takes_back_may_need_approval_too():
+    world = taken_back(MAY_IT, None)
+    question = asked(world)
+    assert (world.status, question.about, question.deed, question.approves) == ("waiting", "policy", "undo", "d1")
+    assert question.text == "To take it back: un.do wants to delete x"
+    agree(world, True)
+    assert (world.status, world.state.cells["a"].result.undone) == ("rolled_back", True)
+    assert [each.approved for each in world.find(e.AttemptStarted) if each.deed == "undo"] == [(), (), ("d1",)]
+
+
+def test_s9_who_says_no_wants_it_to_stay():
+    world = taken_back(MAY_IT)
+    agree(world, False)
+    [kept] = world.find(e.EffectKept)
+    assert (world.status, kept.step, kept.failure.kind) == ("rolled_back", "a", "denied")
+
+
+def test_s9_another_thing_to_agree_to_is_another_question():
+    world = taken_back(MAY_IT, OTHER, None)
+    first = asked(world).question
+    agree(world, True)
+    second = asked(world)
+    assert (second.approves, second.question != first) == ("d2", True)
+    agree(world, "approved")
+    assert world.status == "rolled_back"
+    assert world.find(e.AttemptStarted)[-1].approved == ("d1", "d2")
+
+
+def test_to_ask_is_no_try():
+    patient = tool("a", undo={"tool": "un.do"}, retry={"attempts": 2})
+    world = driven([patient], {"a": 1, "a!": [MAY_IT, LATER, None]})
+    world.cancel(exit="rolled_back")
+    world.run()
+    agree(world, True)
+    assert (world.status, world.state.cells["a"].result.undone) == ("rolled_back", True)
+
+
+def test_a_question_about_taking_back_outlives_its_process():
+    world = taken_back(MAY_IT, None)
+    world.crash()
+    assert world.status == "waiting"
+    agree(world, True)
+    assert (world.status, world.state.cells["a"].result.undone) == ("rolled_back", True)
+
+
+def test_a_rollback_inside_a_plan_waits_for_the_answer_while_others_work():
+    side = {"id": "side", "steps": [tool("slow"), tool("after")]}
+    main = {"id": "main", "steps": [MARK, deed("a"), BACK, tool("z")]}
+    world = driven([{"id": "g", "parallel": [main, side]}], {"a": 1, "a!": [MAY_IT, None], "slow": Takes(5, 1)})
+    assert (world.status, world.state.cells["after"].status) == ("waiting", "over")
+    agree(world, True)
+    assert (world.status, world.state.cells["a"].result.undone) == ("succeeded", True)

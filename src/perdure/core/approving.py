@@ -7,7 +7,7 @@ would do has changed meanwhile, it stops again.
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.calls import Approval, Failure
+from perdure.core.calls import Approval, Failure, is_yes
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end
@@ -31,8 +31,3 @@ def _ask(turn: Deciding, cell: Cell, approval: Approval) -> None:
     question = f"q_{cell.key}_{cell.visit}_approval{cell.work.attempt}"
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": approval.text}
     turn.record(e.QuestionAsked(answer="approval", about="policy", approves=approval.digest, **about))
-
-
-def is_yes(value: Any) -> bool:
-    """Whether an answer to an approval agrees."""
-    return value in (True, "approved")

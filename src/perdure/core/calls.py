@@ -37,6 +37,11 @@ class Approval(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False
     """What is about to be done, for people."""
 
 
+def is_yes(value: Any) -> bool:
+    """Whether an answer to an approval agrees."""
+    return value in (True, "approved")
+
+
 class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """Why something did not work. Failures are data: what follows from one is decided by its kind."""
 
@@ -61,8 +66,10 @@ class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """Of models."""
 
 
+FREE: Final = Usage(usd=0.0)
+"""What was taken by somebody who only asked."""
 NOTHING: Final = Usage()
-"""What was taken by somebody who did nothing."""
+"""What is promised to somebody who needs nothing, or does not say."""
 
 
 class Outcome(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from perdure.core.calls import Call, Failure, Usage
+from perdure.core.calls import Approval, Call, Failure, Usage
 from perdure.core.events import AttemptEnded, StepStopping
 from perdure.core.ledger import Ledger
 from perdure.core.outline import Kind, Outline, Traits
@@ -315,6 +315,14 @@ class Effect(msgspec.Struct, eq=False):
     """Of the call that was made; by it the deed has its key."""
     losses: int = 0
     """Tries whose process was gone."""
+    approval: Approval | None = None
+    """What a person has to agree to before it is taken back."""
+    question: str = ""
+    """The question about that."""
+    approved: tuple[str, ...] = ()
+    """Digests of what people have agreed to."""
+    halts: int = 0
+    """Tries that did nothing but ask."""
 
     @property
     def call(self) -> Mapping[str, Any]:

@@ -340,6 +340,8 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """What a budget has too little of."""
     approves: str = ""
     """Digest of exactly what is agreed to."""
+    deed: Deed = "do"
+    """`undo`: what is agreed to takes back what the step has done."""
 
 
 class QuestionAnswered(Event, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from perdure.core import events as e
-from perdure.core.calls import NOTHING, Failure
+from perdure.core.calls import FREE, Failure
 from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Probe, Result, Scope, Serial, Work
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
@@ -264,6 +264,7 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
         effect = state.undoing[event.step, event.visit] = state.effects[event.step, event.visit]
         effect.attempts, effect.flying, effect.stopping = event.attempt, True, False
         effect.due, effect.until, effect.alarm = None, event.due, 0
+        effect.approval, effect.question, effect.approved = None, "", event.approved
         if event.due is not None:
             effect.alarm = state.set_timer(event.due, event.step, event.visit, "undo")
         return
@@ -338,8 +339,9 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
     if event.deed == "undo":
         effect = state.undoing[event.step, event.visit]
         settle_undo(effect.cell, event.usage)
-        effect.flying, effect.failure = False, event.failure
-        if event.failure is None:
+        effect.flying, effect.failure, effect.approval = False, event.failure, event.approval
+        effect.halts += event.approval is not None
+        if event.failure is None and event.approval is None:
             _settle_effect(state, effect, undone=True)
         return
     cell = state.cells[event.step]
@@ -351,7 +353,7 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
     if event.approval is not None or (event.failure is not None and event.failure.kind == "in_doubt"):
         work.counted -= 1
     if cell.ledgers:
-        settle(state, cell, event.usage or (None if event.approval is None else NOTHING))
+        settle(state, cell, event.usage or (None if event.approval is None else FREE))
     del state.flying[event.step]
     if event.to:
         end_visit(state, cell, Result(event.exit, event.to, work, event.output))
@@ -412,6 +414,9 @@ def _question_asked(state: State, event: e.QuestionAsked) -> None:
     state.asked[event.question] = cell
     if event.about == "budget":
         note_question(cell, event)
+        return
+    if event.deed == "undo":
+        state.undoing[event.step, event.visit].question = event.question
         return
     cell.question = event.question
     release_locks(state, cell)

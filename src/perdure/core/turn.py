@@ -112,6 +112,7 @@ def _look_at_asking(making: Deciding, message: e.QuestionAnswered) -> None:
     cell = making.state.asked[message.question]
     hear(making, cell, message)
     making.look_at(cell)
+    _look_at_undoers(making)
 
 
 def _look_at_waiting(making: Deciding, message: e.SignalReceived) -> None:
@@ -293,12 +294,18 @@ def status_of(state: State) -> str:
     """The run in a word."""
     if state.ended is not None:
         return state.ended.status
+    asks_first = bool(state.undoing) and _asks_first(state)
     if state.stopping is not None or (state.root is not None and state.root.status == "stopping"):
-        return "stopping"
+        return "waiting" if asks_first else "stopping"
     if state.paused_at is not None:
         return "paused"
-    at_work = state.flying or state.undoers or _could_begin(state)
+    at_work = state.flying or (state.undoers and not asks_first) or _could_begin(state)
     return "running" if at_work else "waiting"
+
+
+def _asks_first(state: State) -> bool:
+    """Whether nothing is at work, and nothing is taken back before somebody has agreed to it."""
+    return not state.flying and all(each.question in state.questions for each in state.undoing.values())
 
 
 def _could_begin(state: State) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from perdure.core import events as e
-from perdure.core.calls import CALL_KINDS, DOUBTFUL, Call, CallKind, Failure
+from perdure.core.calls import CALL_KINDS, DOUBTFUL, Approval, Call, CallKind, Failure, is_yes
 from perdure.core.cells import Cell, Effect
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
@@ -60,26 +60,53 @@ def _try(turn: Deciding, effect: Effect) -> bool:
     if "error" in effect.call:
         _give_up(turn, effect, Failure("invalid", str(effect.call["error"])))
         return False
+    if effect.approval is not None:
+        return _settle_approval(turn, effect, effect.approval)
     if effect.failure is not None and effect.due is None:
         return _plan_retry(turn, effect, effect.failure)
-    if turn.state.paused_at is None:
-        _begin(turn, effect)
+    _begin(turn, effect, effect.approved)
     return True
 
 
-def _begin(turn: Deciding, effect: Effect) -> None:
+def _settle_approval(turn: Deciding, effect: Effect, approval: Approval) -> bool:
+    """Ask once; go on if somebody agrees, and let it stay if somebody does not. Whether it may still be taken back."""
+    answer = turn.state.answers.get(effect.question)
+    if not effect.question:
+        _ask(turn, effect, approval)
+    elif answer is None:
+        return True
+    elif is_yes(answer.load(turn.read)):
+        _begin(turn, effect, (*effect.approved, approval.digest))
+    else:
+        _give_up(turn, effect, Failure("denied", "a person was asked, and said no"))
+        return False
+    return True
+
+
+def _ask(turn: Deciding, effect: Effect, approval: Approval) -> None:
+    key, visit = effect.cell.key, effect.visit
+    about: dict[str, Any] = {"step": key, "visit": visit, "question": f"q_{key}_{visit}_undo{effect.attempts}"}
+    text = f"To take it back: {approval.text}"
+    turn.record(
+        e.QuestionAsked(**about, answer="approval", about="policy", text=text, approves=approval.digest, deed="undo")
+    )
+
+
+def _begin(turn: Deciding, effect: Effect, approved: tuple[str, ...]) -> None:
     """Taking back waits for no slot: it frees more than it uses."""
+    if turn.state.paused_at is not None:
+        return
     digest = digest_of(dict(effect.call))
     seconds = turn.state.rules.seconds(undo_call(effect))
     due = None if seconds is None else turn.now + round(seconds * 1000)
     about: dict[str, Any] = {"step": effect.cell.key, "visit": effect.visit, "attempt": effect.attempts + 1}
-    turn.record(e.AttemptStarted(**about, deed="undo", call=digest, due=due))
+    turn.record(e.AttemptStarted(**about, deed="undo", call=digest, due=due, approved=approved))
 
 
 def _plan_retry(turn: Deciding, effect: Effect, failure: Failure) -> bool:
     step = effect.cell.step
     policy = (step.retry if isinstance(step, Working) else None) or Retry()
-    tries = effect.attempts - effect.losses
+    tries = effect.attempts - effect.losses - effect.halts
     spent = tries >= policy.attempts or effect.losses > MOST_LOSSES
     if spent or failure.kind == "denied" or _is_doubtful(turn, effect, failure):
         _give_up(turn, effect, failure)

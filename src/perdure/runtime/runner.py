@@ -378,7 +378,8 @@ class Runner:
         """What takes an effect back. A tool's own way was allowed with the deed; another call is judged by itself."""
         effect = self.state.undoing[command.step, command.visit]
         call, is_own = undo_call(effect), "own" in effect.call
-        key = key_of(self.run, f"{command.step}!", command.visit, digest_of(call.data))
+        digest = digest_of(call.data)
+        key = key_of(self.run, f"{command.step}!", command.visit, digest)
         if is_own:  # it finds by the key what the deed has left
             key = key_of(self.run, command.step, command.visit, effect.digest)
         if SECRETS in effect.call:
@@ -387,7 +388,8 @@ class Runner:
             self.run, command.step, command.visit, command.attempt, key, call, deed="undo",
             by="undo" if is_own else "call",
             output=effect.output.load(self.state.read) if is_own and effect.output else None,
-            layers=() if is_own else layers_around(effect.cell, self.host.layers), note=self.stage.note,
+            digest=digest, layers=() if is_own else layers_around(effect.cell, self.host.layers),
+            approved=frozenset(effect.approved), note=self.stage.note,
         )  # fmt: skip
 
     def _report(self, command: StartAttempt, fraction: float, message: str = "") -> None:
@@ -422,10 +424,8 @@ class Runner:
             about["judged"] = outcome.judged
         if outcome.sandboxed:
             about["sandboxed"] = outcome.sandboxed
-        if outcome.approval is not None and about.get("deed") != "undo":
-            return e.AttemptEnded(exit="failure", approval=outcome.approval, **about)
         if outcome.approval is not None:
-            outcome = Outcome.failed("denied", f"to take it back needs approval: {outcome.approval.text}")
+            return e.AttemptEnded(exit="failure", approval=outcome.approval, **about)
         if outcome.failure is None:
             try:
                 return e.AttemptEnded(

@@ -89,7 +89,9 @@ def picture_of(state: State) -> dict[str, Any]:
             "questions": sorted(state.questions),
             "signals": {name: len(queue) for name, queue in sorted(state.signals.items()) if queue},
             "undoing": sorted(f"{key}:{visit}" for key, visit in state.undoing),
-            "effects": [[each.cell.key, each.visit, each.attempts, each.over] for each in state.effects.values()],
+            "effects": [
+                [each.cell.key, each.visit, each.attempts, each.over, *each.approved] for each in state.effects.values()
+            ],
             "counted": [state.steps_over, state.attempts],
             "wake_at": state.wake_at,
         }

@@ -16,6 +16,7 @@ from perdure.tools.git.desk import Desk, Intent, Update
 def second(shop):
     """Another engine, with a clone of its own that shares the repository."""
     other = Shop.__new__(Shop)
+    other.run = shop.run
     other.root = shop.root.parent / "other"
     shop.git("worktree", "add", "-q", "--detach", str(other.root))
     other.state = shop.root.parent / "other-state"
