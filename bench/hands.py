@@ -1,6 +1,6 @@
 """What safety costs: rules and ledgers beside a durable step, the sandbox and its stage beside a plain process.
 
-Everything is measured in one go, by turns, and told as medians and ratios: machines are noisy.
+Everything is measured in one go, by turns, and told as medians, and as medians of what each round says: they are noisy.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from perdure.tools.builtin import SHELL
 from perdure.tools.hands import Hands
 from perdure.tools.sandbox import Command, run
 
-STEPS, ROUNDS, STARTS = 300, 5, 15
+STEPS, ROUNDS, STARTS = 300, 20, 15
 RULES = {"tools": {"deny": ["mail.*"]}, "ask": ["irreversible"], "files": {"write": ["src/**"]}}
 BUDGET = {"steps": 10 * STEPS, "tokens": 1_000_000, "seconds": "1h"}
 
@@ -45,16 +45,21 @@ async def seconds_of(engine: Engine, plan: Plan) -> float:
 
 
 async def steps(place: Path) -> None:
-    """A durable step as it is, under rules, and with a ledger."""
-    plans = {"plain": chain(), "rules": chain(policy=RULES), "ledger": chain(budget=BUDGET)}
+    """A durable step as it is, under rules, with a ledger, and with both."""
+    plans = {
+        "plain": chain(),
+        "rules": chain(policy=RULES),
+        "ledger": chain(budget=BUDGET),
+        "both": chain(policy=RULES, budget=BUDGET),
+    }
     taken: dict[str, list[float]] = {name: [] for name in plans}
     async with Engine.open(place / "runs.db", tools=[add], policy=Policy(network=())) as engine:
         for _ in range(ROUNDS + 1):
             for name, plan in plans.items():
                 taken[name].append(await seconds_of(engine, plan))
-    medians = {name: statistics.median(each[1:]) for name, each in taken.items()}
-    for name, median in medians.items():
-        print(f"durable step, {name:7} {median / STEPS * 1e6:8.0f} µs   {median / medians['plain']:5.2f} times plain")
+    for name, each in taken.items():
+        ratio = statistics.median(mine / plain for mine, plain in zip(each[1:], taken["plain"][1:], strict=True))
+        print(f"durable step, {name:7} {statistics.median(each[1:]) / STEPS * 1e6:8.0f} µs   {ratio:5.2f} times plain")
 
 
 async def starts(place: Path) -> None:

@@ -6,11 +6,6 @@ from perdure.control.address import address_of
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def path(tmp_path):
     return tmp_path / "runs.db.sock"
 

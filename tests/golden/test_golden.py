@@ -14,11 +14,6 @@ HERE = Path(__file__).parent
 NAMES = sorted(path.stem for path in HERE.glob("*.jsonl"))
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def lines_of(name):
     return (HERE / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
 

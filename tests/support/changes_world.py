@@ -40,9 +40,9 @@ def hands_at(place):
     return Hands(workspace, state)
 
 
-def context_of(hands, key="key", layers=(), approved=()):
+def context_of(hands, key="key", layers=(), approved=(), run="r_1"):
     call = Call("tool", "files.patch", {})
-    attempt = Attempt("r_1", "step", 1, 1, key, call, layers=tuple(layers), approved=frozenset(approved))
+    attempt = Attempt(run, "step", 1, 1, key, call, layers=tuple(layers), approved=frozenset(approved))
     return Context(attempt, hands=hands)
 
 

@@ -62,6 +62,7 @@ class Shop:
         self.state = root / "state"
         self.state.mkdir(mode=0o700, exist_ok=True)
         self.performer = self.performer_for(self.root, self.state, tier)
+        self.run = "r_1"
 
     @staticmethod
     def performer_for(root, state, tier="none"):
@@ -69,7 +70,7 @@ class Shop:
 
     def attempt(self, name, key=None, **more):
         arguments = more.pop("arguments", {})
-        return Attempt("r_1", "step", 1, 1, key or f"key-{next(NUMBERS)}", Call("tool", name, arguments), **more)
+        return Attempt(self.run, "step", 1, 1, key or f"key-{next(NUMBERS)}", Call("tool", name, arguments), **more)
 
     def outcome(self, name, /, key=None, layers=(), approved=frozenset(), **arguments):
         made = self.attempt(name, key, arguments=arguments, layers=layers, approved=approved)

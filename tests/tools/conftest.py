@@ -5,11 +5,6 @@ from perdure.ports import Attempt
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def an_attempt():
     """An attempt at a call of a tool; `heard` of the fixture collects its reports."""
 

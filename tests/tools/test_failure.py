@@ -1,13 +1,10 @@
 """What came out of a tool that failed."""
 
-from typing import get_args
-
 import pytest
 
 from perdure.core.calls import Failure
-from perdure.plan.model.parts import FailureKind
 from perdure.tools import ToolFailure
-from perdure.tools.failure import KINDS, failure_of
+from perdure.tools.failure import failure_of
 
 
 class UnprintableError(Exception):
@@ -43,7 +40,3 @@ def test_a_long_message_is_cut():
 def test_there_are_no_other_kinds(kind):
     with pytest.raises(ValueError, match="rate_limited"):
         ToolFailure(kind, "no")
-
-
-def test_the_kinds_are_those_a_plan_may_name():
-    assert {*KINDS, "other"} == set(get_args(FailureKind))

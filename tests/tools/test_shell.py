@@ -1,7 +1,6 @@
 """`shell.run` and `python.run`: results, failures, policy, approvals, crashes and undoing."""
 
 import asyncio
-import os
 import random
 import signal
 import subprocess
@@ -20,11 +19,6 @@ from perdure.tools import ToolPerformer
 from perdure.tools.builtin import HANDS
 from perdure.tools.hands import Hands
 from perdure.tools.sandbox import fixes, probes
-
-
-@pytest.fixture
-def volume():
-    return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
 
 
 @pytest.fixture

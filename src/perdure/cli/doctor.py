@@ -5,7 +5,6 @@ import os
 import platform
 import sqlite3
 import stat
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,12 +13,13 @@ from typing import Final, Literal
 import click
 
 from perdure.cli.codes import FAILED
-from perdure.cli.journals import PAGE, db_option
+from perdure.cli.journals import db_option
 from perdure.cli.printing import json_option, print_json
 from perdure.config import ConfigError, Loaded, load
 from perdure.journal.ballast import PLENTY, SIZE, Ballast
 from perdure.journal.driver import connect
 from perdure.journal.filesystem import UNTRUSTED, magic_of
+from perdure.journal.listing import PAGE
 from perdure.journal.lock import writer_of
 from perdure.journal.reader import Reader
 from perdure.plan.visible import number_of, visible
@@ -113,9 +113,9 @@ def _sandbox() -> Finding:
     """Tried anew, in a place of its own, so that nothing is changed."""
     from perdure.tools.hands import Hands  # noqa: PLC0415  only this command needs it
     from perdure.tools.sandbox import Report, probe  # noqa: PLC0415  as above
+    from perdure.tools.scratch import scratch  # noqa: PLC0415  as above
 
-    with tempfile.TemporaryDirectory(prefix="perdure-") as made:
-        place = Path(made).resolve()
+    with scratch() as place:
         report: Report = asyncio.run(probe(Hands(place, place / "state"), afresh=True))
     if report.ok:
         held = number_of(len(report.findings), "probe")

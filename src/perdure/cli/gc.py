@@ -2,15 +2,17 @@
 
 import asyncio
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from perdure.cli.journals import db_option, every_run, is_there, opened, settings_for
+from perdure.cli.journals import db_option, is_there, opened, settings_for
 from perdure.cli.printing import json_option, print_json
 from perdure.config import Settings
 from perdure.plan.visible import number_of, visible
-from perdure.ports import Filter, Swept
+
+if TYPE_CHECKING:
+    from perdure.engine.forgetting import Foretold, Forgotten
 
 _DAY: Final = 86_400
 
@@ -32,11 +34,14 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> f
     "--older-than", callback=_seconds, metavar="TIME", help="Only runs last touched longer ago, as in 30d or 12h."
 )
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="Keep the newest N, however old.")
-@click.option("--dry-run", is_flag=True, help="Only say which runs would go.")
+@click.option("--dry-run", is_flag=True, help="Only say which runs would go, and how many bytes.")
 @db_option
 @json_option
 def gc(older_than: float | None, keep: int | None, dry_run: bool, db: str | None, as_json: bool) -> None:
-    """Forget runs that are over and old, with the values that no other run names, and give the room back.
+    """Forget runs that are over and old, and give the room back.
+
+    With a run go the values that no other run names, and all that was kept to take it back: copies of files it changed,
+    deleted branches. What is needed for another run stays.
 
     Without options retention.days and retention.keep of the settings hold.
     """
@@ -44,37 +49,53 @@ def gc(older_than: float | None, keep: int | None, dry_run: bool, db: str | None
     seconds = settings.retention.days * _DAY if older_than is None else older_than
     before = int((time.time() - seconds) * 1000)
     if dry_run:
-        _foretell(asyncio.run(_candidates(settings, before)), as_json=as_json)
+        _foretell(asyncio.run(_foretold(settings, before)), as_json=as_json)
     else:
-        _report(asyncio.run(_sweep(settings, before)), as_json=as_json)
+        _report(asyncio.run(_forgotten(settings, before)), as_json=as_json)
 
 
-async def _sweep(settings: Settings, before: int) -> Swept:
+async def _forgotten(settings: Settings, before: int) -> "Forgotten":
+    from perdure.config.policy import load_policy  # noqa: PLC0415  only when it is called
+    from perdure.engine.forgetting import Beside, Forgotten, forget  # noqa: PLC0415  as above
+    from perdure.engine.reaching import state_of  # noqa: PLC0415  as above
+
     if not is_there(settings):  # opening it to write would make it
-        return Swept(0, 0)
+        return Forgotten(0, 0)
+    beside = Beside(state_of(settings.db), load_policy().tier)
     async with opened(settings, read_only=False) as journal:
-        return await journal.sweep(before, settings.retention.keep)
+        return await forget(journal, beside, before, settings.retention.keep)
 
 
-async def _candidates(settings: Settings, before: int) -> list[str]:
+async def _foretold(settings: Settings, before: int) -> "Foretold":
+    from perdure.engine.forgetting import Foretold, foretell  # noqa: PLC0415  only when it is called
+    from perdure.engine.reaching import state_of  # noqa: PLC0415  as above
+
     if not is_there(settings):
-        return []
+        return Foretold([], 0)
     async with opened(settings) as journal:
-        over = await every_run(journal, Filter(over=True))
-    return [run.id for run in over[settings.retention.keep :] if run.updated < before]
+        return await foretell(journal, state_of(settings.db), before, settings.retention.keep)
 
 
-def _foretell(runs: list[str], *, as_json: bool) -> None:
+def _foretell(found: "Foretold", *, as_json: bool) -> None:
     if as_json:
-        print_json({"schema": "perdure.gc/1", "dry_run": True, "runs": len(runs), "ids": runs})
+        told = {"runs": len(found.runs), "ids": found.runs, "hands_bytes": found.hands}
+        print_json({"schema": "perdure.gc/1", "dry_run": True, **told})
         return
-    for run in runs:
+    for run in found.runs:
         click.echo(visible(run))
-    click.echo(f"{number_of(len(runs), 'run')} would go", err=True)
+    click.echo(f"{number_of(len(found.runs), 'run')} would go{_with(found.hands)}", err=True)
 
 
-def _report(swept: Swept, *, as_json: bool) -> None:
+def _report(done: "Forgotten", *, as_json: bool) -> None:
     if as_json:
-        print_json({"schema": "perdure.gc/1", "dry_run": False, "runs": swept.runs, "artifacts": swept.artifacts})
-    else:
-        click.echo(f"forgot {number_of(swept.runs, 'run')} and {number_of(swept.artifacts, 'artifact')}", err=True)
+        told = {"runs": done.runs, "artifacts": done.artifacts, "hands_bytes": done.hands, "left": list(done.left)}
+        print_json({"schema": "perdure.gc/1", "dry_run": False, **told})
+        return
+    told = f"forgot {number_of(done.runs, 'run')} and {number_of(done.artifacts, 'artifact')}"
+    click.echo(f"{told}{_with(done.hands)}", err=True)
+    for why in done.left:
+        click.echo(visible(f"left for the next time: {why}"), err=True)
+
+
+def _with(size: int) -> str:
+    return f", with {number_of(size, 'byte')} kept to take runs back" if size else ""

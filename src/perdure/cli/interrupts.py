@@ -58,8 +58,13 @@ def leave_at_once() -> NoReturn:
     os._exit(INTERRUPTED)
 
 
+def _as_ctrl_c(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature of a signal's handler
+    signal.raise_signal(signal.SIGINT)
+
+
 def carried_out(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """What comes of some work; Ctrl-C ends the command with the exit code for that."""
+    """What comes of some work; Ctrl-C ends the command with the exit code for that, and SIGTERM does the same."""
+    signal.signal(signal.SIGTERM, _as_ctrl_c)
     try:
         return asyncio.run(work)
     except KeyboardInterrupt:

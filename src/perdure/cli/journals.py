@@ -9,13 +9,11 @@ import click
 from perdure.config import Settings, load
 from perdure.journal import open_journal
 from perdure.plan.visible import visible
-from perdure.ports import Filter, Journal, Run
+from perdure.ports import Journal, Run
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-PAGE: Final = 500
-"""What is read at once when all of it is wanted."""
 _BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 db_option = click.option("--db", metavar="FILE", help="The journal; without it, the one that the settings name.")
@@ -42,15 +40,6 @@ def is_there(settings: Settings) -> bool:
         return True
     click.echo(visible(f"there is no journal {settings.db} yet; the first run makes it"), err=True)
     return False
-
-
-async def every_run(journal: Journal, where: Filter, before: int | None = None) -> list[Run]:
-    """All runs, however many there are, newest first."""
-    runs: list[Run] = []
-    while page := await journal.runs(where, before, PAGE):
-        runs += page
-        before = page[-1].number
-    return runs
 
 
 def moment(milliseconds: int | None) -> str | None:

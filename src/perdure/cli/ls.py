@@ -8,9 +8,10 @@ from typing import Final
 
 import click
 
-from perdure.cli.journals import PAGE, db_option, every_run, is_there, opened, run_as_json, settings_for
+from perdure.cli.journals import db_option, is_there, opened, run_as_json, settings_for
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.config import Settings
+from perdure.journal.listing import PAGE, every_run
 from perdure.plan.visible import lapse, visible
 from perdure.ports import Filter, Journal, Run
 

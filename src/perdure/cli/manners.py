@@ -6,9 +6,13 @@ from typing import Any, TypeVar
 
 import click
 
-from perdure.cli.driving import PATIENCE, Manner
+from perdure.cli.arguments import refuse
+from perdure.cli.driving import PATIENCE, Job, Manner, carry_out
+from perdure.cli.granting import place_of
+from perdure.cli.interrupts import carried_out
 from perdure.cli.toolsets import toolset_here
 from perdure.config import Settings
+from perdure.plan import PlanError
 from perdure.plan.visible import visible
 from perdure.tools import BUILTIN, AnyTool, load_tools
 from perdure.tools.box import by_name
@@ -88,6 +92,20 @@ def manner_from(settings: Settings, given: Mapping[str, Any], tools: tuple[AnyTo
     taken["workspace"] = more.pop("workspace", None) or given.get("workspace")
     toolset = more.pop("toolset", None) or toolset_here()
     return Manner(settings, tools, given["addresses"], toolset, **taken, **more)
+
+
+def manner_for(run: str | None, settings: Settings, given: Mapping[str, Any]) -> Manner:
+    """The same for a run that is there already, or for all of them: it works where it has worked before."""
+    place = given["workspace"] or (None if run is None else carried_out(place_of(settings, run)))
+    return manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce, workspace=place)
+
+
+def carried_on(job: Job, manner: Manner) -> int:
+    """Carry a run on whose plan may not be usable here any more; the exit code."""
+    try:
+        return carried_out(carry_out(job, manner))
+    except PlanError as error:
+        refuse(error.problems, as_json=manner.as_json)
 
 
 def announce(run: str) -> None:

@@ -6,21 +6,18 @@ from typing import Any, Final
 
 import click
 
-from perdure.cli.arguments import refuse
 from perdure.cli.codes import BUDGET, CANCELLED, FAILED, INTERRUPTED, LATE, OK, WAITING, code_of
 from perdure.cli.detaching import detach_resume
-from perdure.cli.driving import Manner, Resume, carry_out
+from perdure.cli.driving import Manner, Resume
 from perdure.cli.following import follow, rests
-from perdure.cli.granting import place_of
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts, carried_out
 from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option, workspace_option
+from perdure.cli.manners import carried_on, following_options, manner_for, tools_option, workspace_option
 from perdure.cli.reaching import Reached, by_option, full_id, owner_or, whoever
 from perdure.cli.reporting import say_waits
 from perdure.cli.screens import Silent
 from perdure.engine import Engine, View
-from perdure.plan import PlanError
 from perdure.plan.visible import number_of
 
 _WORST_FIRST: Final = (FAILED, BUDGET, WAITING, CANCELLED)
@@ -47,19 +44,14 @@ def resume(ctx: click.Context, run: str | None, everything: bool, **given: Any) 
     settings = settings_for(given["db"])
     by = whoever(given["by"])
     id_ = None if run is None else carried_out(full_id(settings, run))
-    place = given["workspace"] or (None if id_ is None else carried_out(place_of(settings, id_)))
-    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce, workspace=place)
+    manner = manner_for(id_, settings, given)
     if id_ is None:
         ctx.exit(carried_out(_all(manner, by)))
     job = Resume(id_, by)
-    try:
-        if given["detach"]:
-            detach_resume(manner, job)
-            return
-        code = carried_out(carry_out(job, manner))
-    except PlanError as error:
-        refuse(error.problems, as_json=given["as_json"])
-    ctx.exit(code)
+    if given["detach"]:
+        detach_resume(manner, job)
+        return
+    ctx.exit(carried_on(job, manner))
 
 
 # ------------------------------------------------------------------------------- all of them

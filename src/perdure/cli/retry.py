@@ -4,14 +4,11 @@ from typing import Any
 
 import click
 
-from perdure.cli.arguments import refuse
-from perdure.cli.driving import Retry, carry_out
-from perdure.cli.granting import place_of
+from perdure.cli.driving import Retry
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option, workspace_option
+from perdure.cli.manners import carried_on, following_options, manner_for, tools_option, workspace_option
 from perdure.cli.reaching import by_option, full_id, whoever
-from perdure.plan import PlanError
 
 
 @click.command()
@@ -31,11 +28,5 @@ def retry(ctx: click.Context, run: str, step: str | None, **given: Any) -> None:
     """
     settings = settings_for(given["db"])
     id_ = carried_out(full_id(settings, run))
-    place = given["workspace"] or carried_out(place_of(settings, id_))
-    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce, workspace=place)
     job = Retry(id_, step or "", whoever(given["by"]))
-    try:
-        code = carried_out(carry_out(job, manner))
-    except PlanError as error:
-        refuse(error.problems, as_json=given["as_json"])
-    ctx.exit(code)
+    ctx.exit(carried_on(job, manner_for(id_, settings, given)))

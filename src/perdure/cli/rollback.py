@@ -4,17 +4,14 @@ from typing import Any
 
 import click
 
-from perdure.cli.arguments import refuse
 from perdure.cli.codes import FAILED, OK
-from perdure.cli.driving import Rollback, carry_out
-from perdure.cli.granting import place_of
+from perdure.cli.driving import Rollback
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, opened, settings_for
-from perdure.cli.manners import all_tools_from, announce, following_options, manner_from, tools_option, workspace_option
+from perdure.cli.manners import carried_on, following_options, manner_for, tools_option, workspace_option
 from perdure.cli.reaching import by_option, full_id, whoever
 from perdure.config import Settings
 from perdure.engine import View
-from perdure.plan import PlanError
 
 
 @click.command()
@@ -37,13 +34,8 @@ def rollback(ctx: click.Context, run: str, to: str, reason: str, **given: Any) -
     """
     settings = settings_for(given["db"])
     id_ = carried_out(full_id(settings, run))
-    place = given["workspace"] or carried_out(place_of(settings, id_))
-    manner = manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce, workspace=place)
     job = Rollback(id_, to, reason, whoever(given["by"]))
-    try:
-        code = carried_out(carry_out(job, manner))
-    except PlanError as error:
-        refuse(error.problems, as_json=given["as_json"])
+    code = carried_on(job, manner_for(id_, settings, given))
     ctx.exit(OK if code == FAILED and carried_out(_is_all_back(settings, id_)) else code)
 
 

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.calls import Call, Failure, Usage
+from perdure.core.calls import NOTHING, Call, Failure, Usage
 from perdure.core.cells import Cell, Grown, Serial
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end
@@ -42,6 +42,8 @@ def afford(turn: Deciding, cell: Cell, call: Call) -> Usage | None:
 def _promised(turn: Deciding, cell: Cell, call: Call) -> Usage:
     """What the plan expects, else what the tool says of itself; a model that is asked is one call at least."""
     said = {**turn.state.rules.estimate(call), **cell.traits.estimate}
+    if not said and not cell.traits.asks:
+        return NOTHING
     usd, seconds = said.get("usd"), said.get("seconds")
     return Usage(
         None if seconds is None else float(seconds),
@@ -54,7 +56,7 @@ def _promised(turn: Deciding, cell: Cell, call: Call) -> Usage:
 def _demand(cell: Cell, promised: Usage) -> dict[str, int]:
     """What must be left: all that is promised, and of what cannot be avoided at least a little."""
     demand = {**amounts_of(promised), "steps": int(not cell.work.attempt)}
-    demand["seconds"] = max(1, pieces("seconds", promised.seconds or 0.0))
+    demand["seconds"] = max(1, pieces("seconds", promised.seconds)) if promised.seconds else 1
     if cell.traits.asks:
         demand.setdefault("tokens", 1)
         if promised.usd is None:
@@ -64,8 +66,11 @@ def _demand(cell: Cell, promised: Usage) -> dict[str, int]:
 
 def deadline(turn: Deciding, cell: Cell, due: int | None) -> int | None:
     """When an attempt has to be over: nothing goes on when its time is used up."""
-    times = [turn.now + each.left("seconds", turn.now) for each in cell.ledgers if "seconds" in each.limits]
-    return min([*times, *([] if due is None else [due])], default=None)
+    for ledger in cell.ledgers:
+        if "seconds" in ledger.limits:
+            used_up = turn.now + ledger.left("seconds", turn.now)
+            due = used_up if due is None else min(due, used_up)
+    return due
 
 
 def is_out_of_time(turn: Deciding, cell: Cell) -> bool:

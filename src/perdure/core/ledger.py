@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from perdure.core.calls import Usage
+from perdure.core.calls import NOTHING, Usage
 from perdure.plan.model.parts import Budget
 
 WORDS: Final = ("steps", "calls", "tokens", "usd", "seconds", "depth")
@@ -34,7 +34,7 @@ def told(word: str, amount: int) -> float:
 
 def amounts_of(usage: Usage | None) -> Amounts:
     """What was reserved or reported, but for time, which the clock tells."""
-    if usage is None:
+    if usage is None or usage == NOTHING:
         return {}
     found = {"tokens": usage.tokens, "calls": usage.calls, "usd": pieces("usd", usage.usd or 0.0)}
     return {word: amount for word, amount in found.items() if amount}
@@ -86,8 +86,10 @@ class Ledger(msgspec.Struct, eq=False):
 
     def used(self, word: str, now: int) -> int:
         """All that was spent until now. Time runs while an attempt is at work, however many there are."""
-        running = max(0, min(now, self.until) - self.since) if word == "seconds" and self.open else 0
-        return self.spent.get(word, 0) + running
+        spent = self.spent.get(word, 0)
+        if word == "seconds" and self.open:
+            return spent + max(0, min(now, self.until) - self.since)
+        return spent
 
     def left(self, word: str, now: int) -> int:
         """What may still be promised."""
@@ -96,9 +98,8 @@ class Ledger(msgspec.Struct, eq=False):
     def lacks(self, demand: Mapping[str, int], now: int) -> str:
         """What there is too little of; empty: all fits. Depth is no sum: each attempt stands for itself."""
         for word in self.limits:
-            wanted = demand.get(word, 0)
-            room = self.most(word) if word == "depth" else self.left(word, now)
-            if wanted and wanted > room:
+            wanted = demand.get(word)
+            if wanted and wanted > (self.most(word) if word == "depth" else self.left(word, now)):
                 return word
         return ""
 
@@ -106,8 +107,10 @@ class Ledger(msgspec.Struct, eq=False):
 
     def begin(self, now: int, due: int | None, reserved: Amounts) -> None:
         """An attempt begins."""
-        self._advance(now, min(now, self.until))
-        self.since = self.since if self.open else now
+        if self.open:
+            self._advance(now, min(now, self.until))
+        else:
+            self.since = now
         self.open += 1
         self.until = max(self.until, due or 0)
         self._add(self.reserved, reserved, 1)
@@ -118,7 +121,7 @@ class Ledger(msgspec.Struct, eq=False):
         self.open -= 1
         self.until = self.until if self.open else 0
         self._add(self.reserved, reserved, -1)
-        self.spend(charged)
+        self._add(self.spent, charged, 1)
         self.version += 1
 
     def spend(self, charged: Amounts) -> None:
@@ -136,13 +139,14 @@ class Ledger(msgspec.Struct, eq=False):
         self.version += 1
 
     def _advance(self, now: int, worked_until: int) -> None:
-        if self.open and "seconds" in self.limits:
-            self._add(self.spent, {"seconds": max(0, worked_until - self.since)}, 1)
+        """Count the time that went by while somebody was at work."""
+        if "seconds" in self.limits and worked_until > self.since:
+            self.spent["seconds"] = self.spent.get("seconds", 0) + worked_until - self.since
         self.since = max(self.since, now)
 
     def _add(self, to: Amounts, amounts: Amounts, sign: int) -> None:
         for word, amount in amounts.items():
-            if word in self.limits and amount:
+            if amount and word in self.limits:
                 to[word] = to.get(word, 0) + sign * amount
 
 

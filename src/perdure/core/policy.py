@@ -11,6 +11,7 @@ Laws, held by the tests:
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -73,11 +74,15 @@ class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A sentence for people."""
 
 
-def judge(layers: Iterable[Layer], deed: Deed) -> Judgement:
+def judge(layers: tuple[Layer, ...], deed: Deed) -> Judgement:
     """The strictest verdict that any layer gives on a deed; of several, the first one's.
 
     What is allowed is allowed by the innermost layer that names it, or by nobody if none does.
     """
+    return _judged_call(layers, deed) if deed.kind == "call" else _judge(layers, deed)
+
+
+def _judge(layers: tuple[Layer, ...], deed: Deed) -> Judgement:
     if flaw := flaw_of(deed):
         return Judgement(deed, "deny", OURSELVES, flaw)
     found = Judgement(deed)
@@ -86,6 +91,10 @@ def judge(layers: Iterable[Layer], deed: Deed) -> Judgement:
         if _RANK[verdict] > _RANK[found.verdict] or (verdict == found.verdict == "allow" and why):
             found = Judgement(deed, verdict, layer.name, why)
     return found
+
+
+_judged_call: Final = lru_cache(1024)(_judge)
+"""The same few tools are called again and again, under the same rules."""
 
 
 def names_host(layers: Sequence[Layer], deed: Deed) -> bool:
@@ -101,12 +110,8 @@ def names_host(layers: Sequence[Layer], deed: Deed) -> bool:
 
 def strictest(judgements: Iterable[Judgement]) -> Verdict:
     """The verdict on several deeds together."""
-    found: list[Verdict] = ["allow", *(each.verdict for each in judgements)]
-    return max(found, key=_rank)
-
-
-def _rank(verdict: Verdict) -> int:
-    return _RANK[verdict]
+    found = {each.verdict for each in judgements}
+    return "deny" if "deny" in found else "ask" if "ask" in found else "allow"
 
 
 # ------------------------------------------------------------------------------- one layer

@@ -45,21 +45,21 @@ def reserve(state: State, cell: Cell, event: e.AttemptStarted) -> None:
 def settle(state: State, cell: Cell, usage: Usage | None, *, lost: bool = False) -> None:
     """An attempt is over: what it took is spent. Where nobody said how much that was, it is what was promised."""
     work, now = cell.work, state.clock(state.at)
-    reserved, charged = amounts_of(work.reserved), charged_for(cell, work.reserved, usage)
+    reserved = charged = amounts_of(work.reserved)
+    if usage is not None:
+        charged = _charged(cell, reserved, usage)
     for ledger in cell.ledgers:
         ledger.end(now, reserved, charged, lost=lost)
         ledger.unpriced += cell.traits.asks and usage is not None and "usd" not in charged and usage.usd is None
     work.reserved = None
 
 
-def charged_for(cell: Cell, reserved: Usage | None, usage: Usage | None) -> Amounts:
-    """What an attempt has to pay for."""
-    if usage is None:
-        return amounts_of(reserved)
+def _charged(cell: Cell, reserved: Amounts, usage: Usage) -> Amounts:
+    """What an attempt has to pay for; where it does not know the price, that is what was promised."""
     found = amounts_of(usage)
     found["calls"] = max(usage.calls, cell.traits.asks)
-    if usage.usd is None and reserved is not None:
-        found.update({"usd": amounts_of(reserved)["usd"]} if reserved.usd else {})
+    if usage.usd is None and "usd" in reserved:
+        found["usd"] = reserved["usd"]
     return found
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
+import msgspec
+
 from perdure.control import serve, socket_of
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
@@ -18,7 +20,7 @@ from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
-from perdure.engine.reaching import Elsewhere, check_place, hands_for, layers_of, tools_of
+from perdure.engine.reaching import Elsewhere, check_place, hands_for, layers_of, state_of, tools_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
@@ -41,6 +43,7 @@ from perdure.tools.box import by_name
 from perdure.tools.hands import Hands, Tier
 
 if TYPE_CHECKING:
+    from perdure.engine.forgetting import Forgotten
     from perdure.engine.rehearsing import Rehearsal
 
 _log: Final = logging.getLogger("perdure.engine")
@@ -61,6 +64,8 @@ class Engine:
         self._named = [Artifact(digest, each.data) for digest, each in named.items()]
         self.hands: Hands | None = None
         """What its tools may reach."""
+        self.state: Path | None = None
+        """Where hands keep what is needed to take runs back."""
         self.idle = False
         """Whether it takes messages but begins nothing."""
         self._checks_names = True
@@ -125,6 +130,7 @@ class Engine:
             host = Host(kept, doing, clock or SystemClock(), knowledge, most)
             engine = cls(kept, host, known, named)
             engine._checks_names, engine.hands = performer is None, hands
+            engine.state = hands.state if hands else None if str(path) == ":memory:" else state_of(path)
             closing.push_async_callback(host.close, patience)
             if idle:
                 engine.idle = True
@@ -351,6 +357,18 @@ class Engine:
             *(self.cancel(run, reason="stopped with all others", by=by) for run in runs), return_exceptions=True
         )
         return runs
+
+    async def sweep(self, before: int, keep: int = 0) -> "Forgotten":
+        """Forget runs that are over and were last touched before a time, in milliseconds, except the newest `keep`.
+
+        What hands have kept for them goes too, once it is a day old: others may be at work meanwhile.
+        """
+        from perdure.engine.forgetting import AT_WORK, Beside, Forgotten, forget  # noqa: PLC0415  few need it
+
+        if self.state is None:
+            return Forgotten(*msgspec.structs.astuple(await self.journal.sweep(before, keep)))
+        beside = Beside(self.state, self.hands.tier if self.hands else "bwrap", AT_WORK)
+        return await forget(self.journal, beside, before, keep)
 
     async def _send(self, run: str, message: Any) -> Runner:
         runner = await self.host.runner(run)

@@ -78,13 +78,18 @@ def _private(journal: Path | str) -> tuple[Path, ...]:
     return (path, *(path.with_name(f"{path.name}{suffix}") for suffix in BESIDE))
 
 
+def state_of(journal: Path | str) -> Path:
+    """Where tools keep what is needed to take effects back, and to go on after a crash."""
+    return Path(f"{Path(journal).resolve()}{HANDS}")
+
+
 def _state_for(journal: Path | str, closing: AsyncExitStack) -> Path:
     """Beside the journal, because both are needed to go on; of a journal in memory nothing outlives the engine."""
     if str(journal) == ":memory:":
-        import tempfile  # noqa: PLC0415  few journals are in memory
+        from perdure.tools.scratch import scratch  # noqa: PLC0415  few journals are in memory
 
-        return Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="perdure-"))).resolve()
-    state = Path(f"{Path(journal).resolve()}{HANDS}")
+        return closing.enter_context(scratch())
+    state = state_of(journal)
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     state.chmod(0o700)
     return state

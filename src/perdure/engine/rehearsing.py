@@ -6,7 +6,6 @@ signals come, clocks jump. Whatever had to be assumed is told.
 """
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,6 +29,8 @@ from perdure.ports import Attempt
 from perdure.runtime.keys import key_of
 from perdure.tools import AnyTool, ToolPerformer
 from perdure.tools.hands import Hands
+from perdure.tools.sandbox.ending import surely
+from perdure.tools.scratch import scratch
 
 RUN: Final = "r_rehearsal"
 MOST_TURNS: Final = 100_000
@@ -230,14 +231,14 @@ async def on_a_copy(hands: Hands | None, walk: Callable[[Hands | None], Awaitabl
     """Walk with hands that reach a copy of the workspace, and throw the copy away."""
     if hands is None:
         return await walk(None)
-    with tempfile.TemporaryDirectory(prefix="perdure-") as place:
-        copied = await asyncio.to_thread(_copied, hands, Path(place))
+    with scratch() as place:
+        copied = await surely(asyncio.to_thread(_copied, hands, place))  # nobody may copy into what is being removed
         found = await walk(copied)
         found.diff = await asyncio.to_thread(difference, hands.workspace, copied.workspace)
     return found
 
 
 def _copied(hands: Hands, place: Path) -> Hands:
-    state = place.resolve() / "state"
+    state = place / "state"
     state.mkdir(mode=0o700)
-    return replace(hands, workspace=copy_of(hands.workspace, place.resolve()), state=state)
+    return replace(hands, workspace=copy_of(hands.workspace, place), state=state)

@@ -7,6 +7,7 @@ fulfil the seam `perdure.ports.Journal`.
 from pathlib import Path
 
 from perdure.journal.following import follow as follow
+from perdure.journal.listing import every_run as every_run
 from perdure.journal.memory import MemoryJournal as MemoryJournal
 from perdure.journal.sqlite import SqliteJournal as SqliteJournal
 from perdure.ports import Journal

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
 from typing import Any, Final
 
 from perdure.core import events as e
@@ -33,6 +32,7 @@ from perdure.ports import (
     Run,
     UnknownRun,
 )
+from perdure.runtime.alarms import Alarms
 from perdure.runtime.room import Limits, Room
 from perdure.runtime.runner import Runner
 from perdure.runtime.shelf import Shelf
@@ -101,13 +101,11 @@ class Host:
         )  # fmt: skip
         self._tasks: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Future[Runner]] = {}
-        self._dues: list[tuple[int, str]] = []
-        self._due_of: dict[str, int] = {}
         self._overs: dict[str, asyncio.Future[State]] = {}
         self._resting: OrderedDict[str, None] = OrderedDict()
         self._watchers: dict[str, list[asyncio.Future[None]]] = {}
-        self._changed = asyncio.Event()
-        self._ticker = asyncio.create_task(self._tick())
+        self._alarms = Alarms(clock, self._wake_or_load)
+        self._ticker = asyncio.create_task(self._alarms.tick())
 
     @property
     def is_quiet(self) -> bool:
@@ -255,7 +253,7 @@ class Host:
     def _let_go(self, run: str) -> None:
         self.runners.pop(run, None)
         self.stirring.discard(run)
-        self._due_of.pop(run, None)
+        self._alarms.clear(run)
         self._resting.pop(run, None)
 
     def rests(self, runner: Runner) -> None:
@@ -324,43 +322,15 @@ class Host:
 
     def note_wake(self, run: str, due: int | None) -> None:
         """Remember when a run wants to be looked at."""
-        if self._due_of.get(run) == due:
-            return
         if due is None:
-            self._due_of.pop(run, None)
-            return
-        self._due_of[run] = due
-        heappush(self._dues, (due, run))
-        if self._dues[0][1] == run:
-            self._changed.set()
+            self._alarms.clear(run)
+        else:
+            self._alarms.set(run, due)
 
     def note_sleeper(self, run: Run) -> None:
         """As `note_wake`, for a run that is not loaded; its clock may be ahead of one that was set back."""
         wake_at = run.summary.wake_at
         self.note_wake(run.id, None if wake_at is None else wake_at - max(0, run.updated - self.clock.now()))
-
-    async def _tick(self) -> None:
-        """Wake each run when its time has come."""
-        while True:
-            self._changed.clear()
-            self._wake_due()
-            waiting: list[asyncio.Task[Any]] = [asyncio.create_task(self._changed.wait())]
-            if self._dues:
-                pause = max(0.001, (self._dues[0][0] - self.clock.now()) / 1000)
-                waiting.append(asyncio.create_task(_slept(self.clock, min(pause, 3600))))
-            try:
-                await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for each in waiting:
-                    each.cancel()
-
-    def _wake_due(self) -> None:
-        now = self.clock.now()
-        while self._dues and (self._dues[0][0] <= now or self._due_of.get(self._dues[0][1]) != self._dues[0][0]):
-            due, run = heappop(self._dues)
-            if self._due_of.get(run) == due:
-                del self._due_of[run]
-                self._wake_or_load(run)
 
     def _wake_or_load(self, run: str) -> None:
         if run in self.runners:
@@ -401,7 +371,3 @@ def _may_be_let_go(runner: Runner) -> bool:
     """Whether it only waits for people, signals or the clock. Who waits for room or a lock has to be here for it."""
     is_left_alone = runner.is_idle and runner.stuck is None and not runner.state.hungry
     return is_left_alone and status_of(runner.state) in RESTING
-
-
-async def _slept(clock: Clock, seconds: float) -> None:
-    await clock.sleep(seconds)

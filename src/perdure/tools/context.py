@@ -37,6 +37,7 @@ class Context:
         self._attempt: Final = attempt
         self._hands: Final = hands
         self._guarded: Final = guard
+        self._guard: Guard | None = None
         allowed = attempt.seconds if seconds is None else seconds
         self._deadline: Final = None if allowed is None else time.monotonic() + allowed
         self._task: asyncio.Task[Any] | None = None
@@ -67,15 +68,17 @@ class Context:
         """Which try at this visit it is, from one."""
         return self._attempt.number
 
-    @cached_property
+    @property
     def guard(self) -> Guard:
         """Has deeds judged before they are done."""
-        return self._guarded(self._attempt)
+        if self._guard is None:
+            self._guard = self._guarded(self._attempt)
+        return self._guard
 
     @property
     def judged(self) -> tuple[Judgement, ...]:
         """What was said about its deeds so far."""
-        return self.guard.judged if "guard" in self.__dict__ else ()
+        return () if self._guard is None else self._guard.judged
 
     @property
     def arguments(self) -> Mapping[str, Any]:

@@ -2,9 +2,9 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, TypedDict
 
 from perdure.core.policy import OPEN, Deed, DeedKind, Layer
@@ -98,13 +98,13 @@ class Declaration:
         """Whether it says beforehand what it reads, writes, connects to or uses."""
         return bool(self.reads or self.writes or self.hosts or self.resources)
 
-    def deeds(self, name: str, arguments: Mapping[str, Any], *, careful: bool) -> list[Deed]:
-        """What a call is about to do."""
+    def called(self, name: str, *, careful: bool) -> Deed:
+        """The call itself, with those effects that nobody judges apart."""
         words = self.words(careful=careful)
-        left = tuple(word for word in words if word not in _JUDGED_BY_DEED) if self.judges else words
-        return [Deed("call", name, left), *self._reached(arguments)]
+        return Deed("call", name, tuple(each for each in words if not (self.judges and each in _JUDGED_BY_DEED)))
 
-    def _reached(self, arguments: Mapping[str, Any]) -> list[Deed]:
+    def reached(self, arguments: Mapping[str, Any]) -> list[Deed]:
+        """What a call reads, writes, connects to and uses."""
         lists: Sequence[tuple[DeedKind, Sequence[str]]] = (
             ("read", self.reads), ("write", self.writes), ("connect", self.hosts), ("use", self.resources)
         )  # fmt: skip
@@ -128,7 +128,8 @@ class Declaration:
 UNDECLARED: Final = Declaration()
 
 
-def minds_calls(layers: Iterable[Layer]) -> bool:
+@lru_cache(1024)
+def minds_calls(layers: tuple[Layer, ...]) -> bool:
     """Whether any rule is about tools by name, or about effects; mostly none is."""
     return any(layer.tools != OPEN or layer.effects != OPEN for layer in layers)
 

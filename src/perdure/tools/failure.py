@@ -1,29 +1,14 @@
 """What a tool can say about its failing, and what an exception says without wanting to."""
 
 import math
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 from perdure.core.calls import Failure
+from perdure.plan.model.parts import FailureKind as Kind
 from perdure.tools.values import NotJson, as_json
 
 MESSAGE: Final = 2_000
 """Letters of a message that are kept."""
-Kind = Literal[
-    "transient",
-    "rate_limited",
-    "timeout",
-    "unavailable",
-    "invalid",
-    "unmet",
-    "logic",
-    "denied",
-    "budget",
-    "stalled",
-    "in_doubt",
-    "cancelled",
-    "unknown",
-]
-"""The kinds of failure. A recovery table also knows `other`, the rest; nothing fails with that."""
 KINDS: Final = frozenset(get_args(Kind))
 
 

@@ -40,9 +40,8 @@ class Guard:
     @property
     def judged(self) -> tuple[Judgement, ...]:
         """What was said so far, the strict verdicts first. What nobody minded is no decision, unless all is wanted."""
-        strict = [each for each in self._judged if each.verdict != "allow"]
-        mild = [each for each in self._judged if each.verdict == "allow" and (each.by or self._thorough)]
-        return tuple([*strict, *mild][:MOST_KEPT])
+        told = self._judged if self._thorough else [each for each in self._judged if each.by or each.verdict != "allow"]
+        return tuple(sorted(told, key=_is_mild)[:MOST_KEPT]) if told else ()
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -99,6 +98,10 @@ class Guard:
                 "tool": self._definition(),
             }
         )
+
+
+def _is_mild(found: Judgement) -> bool:
+    return found.verdict == "allow"
 
 
 def _plain(found: list[Judgement], verdict: str) -> list[object]:

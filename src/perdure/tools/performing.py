@@ -8,7 +8,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from perdure.core.calls import Outcome
-from perdure.core.policy import Layer
 from perdure.plan.problems import did_you_mean
 from perdure.ports import Attempt
 from perdure.tools.box import by_name
@@ -40,9 +39,6 @@ class ToolPerformer:
         self._threads: Final = Threads(threads)
         self._hands: Final = hands
         self._thorough: Final = thorough
-        self._layers: tuple[Layer, ...] = ()
-        """The rules that were looked at last, and whether they say something about calls."""
-        self._calls_matter = False
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Do it."""
@@ -91,12 +87,10 @@ class ToolPerformer:
         return Guard(attempt, lambda: tool.definition, thorough=self._thorough)
 
     def _is_minded(self, tool: AnyTool, attempt: Attempt) -> bool:
-        """Whether any rule can have something to say about a call. Most runs of an engine have the same rules."""
+        """Whether any rule can have something to say about a call."""
         if attempt.by != "call" or not attempt.layers:
             return False
-        if attempt.layers is not self._layers:
-            self._layers, self._calls_matter = attempt.layers, minds_calls(attempt.layers)
-        return self._calls_matter or self._thorough or tool.declared.reaches
+        return minds_calls(attempt.layers) or self._thorough or tool.declared.reaches
 
     async def _deed(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
         try:

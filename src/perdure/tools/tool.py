@@ -73,7 +73,11 @@ class Tool(Generic[P, R]):
 
     def deeds(self, arguments: Mapping[str, Any]) -> list[Deed]:
         """What a call of it is about to do, as far as it says so beforehand."""
-        return self.declared.deeds(self.name, arguments, careful=self.repeat == "never")
+        return [self._called, *self.declared.reached(arguments)] if self.declared.reaches else [self._called]
+
+    @cached_property
+    def _called(self) -> Deed:
+        return self.declared.called(self.name, careful=self.repeat == "never")
 
     @property
     def is_reversible(self) -> bool:

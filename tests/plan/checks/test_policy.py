@@ -93,7 +93,7 @@ steps:
 
 
 def judged(kind, field, pattern, *what):
-    return judge([Layer("x", **{field: Terms((pattern,))})], Deed(kind, *what)).verdict
+    return judge((Layer("x", **{field: Terms((pattern,))}),), Deed(kind, *what)).verdict
 
 
 def filled(pattern):

@@ -13,17 +13,6 @@ from changes_world import Folder, context_of, hands_at
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def volume():
-    """How often a campaign tries: the first number in CI, the second one in a soak."""
-    return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
-
-
-@pytest.fixture
 def hands(tmp_path):
     return hands_at(tmp_path)
 

@@ -1,7 +1,6 @@
 import asyncio
 import gc
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -17,17 +16,6 @@ from perdure.tools.mcp.servers import Server
 SCRIPT = Path(__file__).parents[2] / "support" / "hostile_server.py"
 PYTHON = getattr(sys, "_base_executable", None) or sys.executable
 ANYTHING = {"type": "object"}
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def volume():
-    """How often a campaign tries: the first number in CI, the second one in a soak."""
-    return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
 
 
 class Place:

@@ -1,22 +1,10 @@
 import contextlib
-import os
 import socket
 
 import pytest
 from servers import Server
 
 from perdure.tools.net import Proxy
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def volume():
-    """How often a campaign tries: the first number in CI, the second one in a soak."""
-    return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
 
 
 @pytest.fixture

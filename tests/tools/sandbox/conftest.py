@@ -1,20 +1,8 @@
-import os
 from pathlib import Path
 
 import pytest
 
 from perdure.tools.hands import Hands
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def volume():
-    """How often a campaign tries: the first number in CI, the second one in a soak."""
-    return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
 
 
 @pytest.fixture

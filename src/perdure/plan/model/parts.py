@@ -237,10 +237,9 @@ FailureKind = Literal[
     "in_doubt",
     "cancelled",
     "unknown",
-    "other",
 ]
 Rung = Literal["retry", "simplify", "relax", "alternate", "replan", "ask", "rollback", "continue", "fail"]
-Recovery = dict[FailureKind, Many[Rung]]
+Recovery = dict[FailureKind | Literal["other"], Many[Rung]]
 """Which rungs to try, in order, for each kind of failure; `other` stands for the kinds not named."""
 
 # ------------------------------------------------------------------------------- time and money

@@ -125,7 +125,7 @@ class Desk:
     def _begin(self, name: str, changes: ChangeSet) -> Output:
         self.images.settle(image.digest for each in changes.changes for image in (each.before, each.after) if image)
         output = self._summary(name, changes)
-        intent = self._intents.write(Intent(name, "begun", changes, output))
+        intent = self._intents.write(Intent(name, "begun", changes, output, self._context.run))
         return self._apply(intent, fresh=True)
 
     def _go_on(self, intent: Intent) -> Output:

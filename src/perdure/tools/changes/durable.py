@@ -1,6 +1,9 @@
 """Files of the engine's own that survive a power cut."""
 
+import fcntl
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +37,17 @@ def write_all(file: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(file, rest) :]
+
+
+@contextmanager
+def locked(path: Path, kind: int) -> Generator[None]:
+    """Hold the lock of a file or a directory for a while: `LOCK_SH` among others, `LOCK_EX` alone."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(file, kind)
+        yield
+    finally:
+        os.close(file)
 
 
 def sync_directory(directory: Path) -> None:

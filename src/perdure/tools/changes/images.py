@@ -1,19 +1,22 @@
 """What files were and what they become, kept under the hash of their bytes before anything relies on it."""
 
+import fcntl
 import itertools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
 
-from perdure.tools.changes.durable import PRIVATE_FILE, make_private, sync_directory, write_all
+from perdure.tools.changes.durable import PRIVATE_FILE, locked, make_private, sync_directory, write_all
 from perdure.tools.failure import ToolFailure
 
 Kind = Literal["file", "link", "directory"]
 CHUNK: Final = 1 << 20
+OBJECTS: Final = "changes/objects"
 DRAFT: Final = "new-"
 """What the name of a file begins with that is not whole yet; the number of its process follows."""
 _numbers: Final = itertools.count()
@@ -33,7 +36,7 @@ class Images:
     """A directory `changes/objects/ab/cdef…` in the engine's own place. May be used from any thread and process."""
 
     def __init__(self, state: Path) -> None:
-        self._directory: Final = state / "changes" / "objects"
+        self._directory: Final = state / OBJECTS
         make_private(self._directory)
         self._unsettled: set[Path] = set()
 
@@ -72,6 +75,21 @@ class Images:
             if not _is_alive(int(draft.name.split("-")[1])):
                 draft.unlink(missing_ok=True)
 
+    def others(self, needed: Container[str], before: float) -> Iterator[Path]:
+        """What was kept under other digests than these, and before a time."""
+        for path in self._directory.glob("??/*"):
+            if f"{path.parent.name}{path.name}" not in needed and _was_written(path, before):
+                yield path
+
+    def drop(self, path: Path, before: float) -> int:
+        """Remove what nobody needs, unless somebody has kept the same bytes again just now; how many bytes it had."""
+        with locked(path.parent, fcntl.LOCK_EX):
+            if not _was_written(path, before):
+                return 0
+            size = path.stat().st_size
+            path.unlink()
+            return size
+
     def _open(self, digest: str):  # noqa: ANN202  an open file, as `open` says
         try:
             return self._path(digest).open("rb", buffering=0)
@@ -84,7 +102,8 @@ class Images:
             digest, size = _written(draft, pieces)
             path = self._path(digest)
             make_private(path.parent)
-            draft.rename(path)
+            with locked(path.parent, fcntl.LOCK_SH):  # over what is there, too: it is as new as this call from now on
+                draft.rename(path)
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
@@ -107,6 +126,12 @@ def _written(path: Path, pieces: Iterator[bytes]) -> tuple[str, int]:
     finally:
         os.close(file)
     return seen.hexdigest(), size
+
+
+def _was_written(path: Path, before: float) -> bool:
+    with suppress(FileNotFoundError):
+        return path.stat().st_mtime < before
+    return False
 
 
 def _is_alive(pid: int) -> bool:

@@ -1,6 +1,5 @@
 """What is about to be changed, written down before it is; and what came of it, so that nothing is done twice."""
 
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -15,6 +14,9 @@ Stage = Literal["begun", "placed", "done"]
 """`begun`: each file is as before or as after. `placed`: all are as after, but for tidying up."""
 
 
+INTENTS: Final = "changes/intents"
+
+
 class Intent(msgspec.Struct, frozen=True):
     """A change set on its way."""
 
@@ -23,6 +25,8 @@ class Intent(msgspec.Struct, frozen=True):
     changes: ChangeSet
     output: dict[str, Any]
     """What the step gives when it is done."""
+    run: str = ""
+    """Whose it is: it stays for as long as that run can be taken back."""
 
 
 def set_of(key: str) -> str:
@@ -34,7 +38,7 @@ class Intents:
     """A directory `changes/intents` in the engine's own place: a file for each set. Its owner holds the lock."""
 
     def __init__(self, state: Path) -> None:
-        self._directory: Final = state / "changes" / "intents"
+        self._directory: Final = state / INTENTS
         make_private(self._directory)
 
     def get(self, name: str) -> Intent | None:
@@ -60,11 +64,6 @@ class Intents:
         """Remove drafts. Who holds the lock is the only one who writes, so nobody will finish them."""
         for draft in self._directory.glob("*.new"):
             draft.unlink()
-
-    def __iter__(self) -> Iterator[Intent]:
-        for path in sorted(self._directory.glob("*.json")):
-            if (found := self.get(path.stem)) is not None:
-                yield found
 
     def _path(self, name: str) -> Path:
         return self._directory / f"{name}.json"

@@ -7,6 +7,7 @@ import hashlib
 import re
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from perdure.tools.context import Context
@@ -124,17 +125,22 @@ async def shown_between(draft: Repository, old: str, new: str) -> str:
 
 def seen(repository: Repository, ref: str) -> str:
     """The commit that was last made from this working tree on a branch."""
-    return (recall(_note(repository, ref)) or b"").decode()
+    return (recall(note_of(repository.state, repository.layout.own, ref)) or b"").decode()
 
 
 def see(repository: Repository, ref: str, commit: str) -> None:
     """Remember it."""
-    keep(_note(repository, ref), commit.encode())
+    keep(note_of(repository.state, repository.layout.own, ref), commit.encode())
 
 
-def _note(repository: Repository, ref: str) -> Any:
-    name = hashlib.sha256(f"{repository.layout.own}\0{ref}".encode()).hexdigest()
-    return repository.state / "seen" / name
+def note_of(state: Path, own: Path | str, ref: str) -> Path:
+    """Where it is remembered."""
+    return state / "seen" / hashlib.sha256(f"{own}\0{ref}".encode()).hexdigest()
+
+
+def branch_for(run: str) -> str:
+    """The branch of a run that names no other."""
+    return f"perdure/{run}"
 
 
 async def follow(repository: Repository, commit: str) -> None:

@@ -15,6 +15,8 @@ from perdure.tools.changes.durable import make_private
 from perdure.tools.git.keeping import keep, recall
 from perdure.tools.git.layout import Layout
 
+DEEDS: Final = "deeds"
+NOTE: Final = "intent.json"
 SHOWN: Final = 50_000
 """Bytes of a difference that a person is shown before they agree."""
 
@@ -41,6 +43,12 @@ class Intent(msgspec.Struct, frozen=True):
     shown: str = ""
     """What people see before they agree."""
     done: bool = False
+    run: str = ""
+    """Whose it is: it stays for as long as that run can be taken back."""
+    workspace: str = ""
+    """Where the repository is."""
+    own: str = ""
+    """What belongs to the working tree from which it was done: HEAD and the index."""
 
 
 class Desk:
@@ -48,7 +56,7 @@ class Desk:
 
     def __init__(self, state: Path, key: str) -> None:
         self.id: Final = hashlib.sha256(key.encode()).hexdigest()[:32]
-        self.place: Final = state / "deeds" / self.id
+        self.place: Final = state / DEEDS / self.id
         self.objects: Final = self.place / "objects"
         self.index: Final = self.place / "index"
         self.files: Final = self.place / "files"
@@ -60,12 +68,12 @@ class Desk:
 
     def intent(self) -> Intent | None:
         """What was kept of an earlier try."""
-        data = recall(self.place / "intent.json")
+        data = recall(self.place / NOTE)
         return None if data is None else msgspec.json.decode(data, type=Intent)
 
     def keep(self, intent: Intent) -> Intent:
         """From here on it is known what the deed is."""
-        keep(self.place / "intent.json", msgspec.json.encode(intent))
+        keep(self.place / NOTE, msgspec.json.encode(intent))
         return intent
 
     def lay_out(self, layout: Layout) -> None:
@@ -80,5 +88,5 @@ class Desk:
         for each in self.place.glob("*") if self.place.is_dir() else ():
             if each.is_dir():
                 shutil.rmtree(each, ignore_errors=True)
-            elif each.name != "intent.json":
+            elif each.name != NOTE:
                 each.unlink(missing_ok=True)

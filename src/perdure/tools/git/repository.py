@@ -6,10 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from perdure.core.policy import Deed
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.git.config import Setting, settings_of, suspects_of
+from perdure.tools.git.desk import Intent
 from perdure.tools.git.keeping import keep, recall
 from perdure.tools.git.layout import Layout, layout_of
 from perdure.tools.git.names import revision
@@ -19,6 +22,8 @@ from perdure.tools.hands import Hands, Tier
 from perdure.tools.sandbox.errors import SandboxUnavailable
 from perdure.tools.sandbox.probes import available
 
+GIT: Final = "git"
+"""Where the engine remembers what it does to repositories, under its state."""
 WORKTREES: Final = "worktrees"
 """Where the engine keeps working trees of its own, under its state."""
 
@@ -63,6 +68,11 @@ class Repository:
     def no_id(self) -> str:
         """What stands for an object that is not there."""
         return "0" * (64 if self.settings.get("extensions.objectformat") == "sha256" else 40)
+
+    def done_for(self, context: Context, intent: Intent) -> Intent:
+        """The same intent, and whose it is."""
+        place, own = str(context.hands.workspace), str(self.layout.own)
+        return msgspec.structs.replace(intent, run=context.run, workspace=place, own=own)
 
     async def ask(
         self,
@@ -109,16 +119,30 @@ class Repository:
 
 async def opened(context: Context, worktree: str = "") -> Repository:
     """The repository of the workspace, or of a worktree of the engine's own, after a look at its settings."""
-    hands = context.hands
+    repository, suspects = await _looked_at(context.hands, worktree)
+    context.kept_in(repository.tier)
+    _have_agreed(context, suspects, repository.state)
+    return repository
+
+
+async def opened_again(hands: Hands, worktree: str = "") -> Repository:
+    """The same, where nobody can be asked: a failure, unless a person has agreed to its settings before."""
+    repository, suspects = await _looked_at(hands, worktree)
+    if suspects and recall(_agreement(suspects, repository.state)) is None:
+        told = f"nobody has agreed to {suspects[0].key} in {suspects[0].file}"
+        raise refusal(CONFIG, "denied", told, file=suspects[0].file, key=suspects[0].key)
+    return repository
+
+
+async def _looked_at(hands: Hands, worktree: str) -> tuple[Repository, list[Setting]]:
+    """The repository, and those of its settings that a person has to agree to."""
     root = hands.workspace if not worktree else hands.state / WORKTREES / _plain(worktree)
     layout = layout_of(root)
     await _refuse_without(hands)
-    context.kept_in(hands.tier)
     settings = await settings_of(layout, hands.tier)
-    state = hands.state / "git"
-    _have_agreed(context, suspects_of(layout, settings), state / "agreed")
     found = {each.key: each.value for each in settings}
-    return Repository(layout, state, found, is_own=bool(worktree), tier=hands.tier)
+    repository = Repository(layout, hands.state / GIT, found, is_own=bool(worktree), tier=hands.tier)
+    return repository, suspects_of(layout, settings)
 
 
 async def _refuse_without(hands: Hands) -> None:
@@ -134,15 +158,20 @@ def _plain(worktree: str) -> str:
     raise refusal(NAME, "invalid", f"{worktree[:80]!a} is no worktree: write what git.worktree gave as its name")
 
 
-def _have_agreed(context: Context, suspects: list[Setting], agreed: Path) -> None:
+def _have_agreed(context: Context, suspects: list[Setting], state: Path) -> None:
     """A person agrees once to settings, as they stand; whoever changes them has to be agreed with anew."""
-    if not suspects:
+    if not suspects or recall(note := _agreement(suspects, state)) is not None:
         return
-    shown = "\n".join(f"{each.file}: {each.key} = {each.value}" for each in suspects)
-    note = agreed / hashlib.sha256(shown.encode()).hexdigest()
-    if recall(note) is not None:
-        return
+    shown = _shown(suspects)
     keys = ", ".join(sorted({each.key for each in suspects}))
     why = f"{CONFIG}: settings of the repository can run programs or reach elsewhere: {keys} in {suspects[0].file}"
     context.guard.ask(Deed("use", "git:config"), why, shown)
     keep(note, shown.encode())
+
+
+def _agreement(suspects: list[Setting], state: Path) -> Path:
+    return state / "agreed" / hashlib.sha256(_shown(suspects).encode()).hexdigest()
+
+
+def _shown(suspects: list[Setting]) -> str:
+    return "\n".join(f"{each.file}: {each.key} = {each.value}" for each in suspects)

@@ -13,9 +13,19 @@ from perdure.tools.git.refusing import HELD, refusal
 from perdure.tools.git.repository import WORKTREES, Repository
 
 
+def name_of(deed: str) -> str:
+    """The worktree that a deed makes."""
+    return f"perdure-{deed[:16]}"
+
+
+def aside(path: Path) -> Path:
+    """Where a worktree is while it is being removed."""
+    return path.with_name(f"{path.name}.gone")
+
+
 async def worktree_intent(repository: Repository, desk: Desk, state: Path, start: str) -> Intent:
     """A working tree that stands on a commit, on no branch."""
-    name = f"perdure-{desk.id[:16]}"
+    name = name_of(desk.id)
     commit = await repository.commit_at(start)
     return Intent((), {"name": name, "path": str(state / WORKTREES / name), "commit": commit})
 
@@ -37,9 +47,8 @@ async def remove(repository: Repository, own: Repository | None, path: Path, com
     """Take it away, if nothing was left in it. Whoever was stopped while doing so goes on."""
     if own is not None:
         await _refuse_changed(own, commit)
-        aside = path.with_name(f"{path.name}.gone")
-        await asyncio.to_thread(shutil.rmtree, aside, ignore_errors=True)
-        await asyncio.to_thread(path.rename, aside)  # from here on nobody takes what is left of it for changes
+        await asyncio.to_thread(shutil.rmtree, aside(path), ignore_errors=True)
+        await asyncio.to_thread(path.rename, aside(path))  # from here on nobody takes what is left of it for changes
     await _removed(repository, path)
 
 
@@ -54,7 +63,7 @@ async def _refuse_changed(own: Repository, commit: str) -> None:
 
 async def _removed(repository: Repository, path: Path) -> None:
     """The directory, what was put aside, and what the repository remembers of it."""
-    places = (path, path.with_name(f"{path.name}.gone"), repository.layout.common / "worktrees" / path.name)
+    places = (path, aside(path), repository.layout.common / "worktrees" / path.name)
     for each in places:
         await asyncio.to_thread(shutil.rmtree, each, ignore_errors=True)
         if each.exists():

@@ -90,9 +90,10 @@ async def _run(stage: Stage, context: Context, errand: Errand) -> Found:
     refuse_bad_end(errand.name, ran, check=errand.check)
     output = {**told(ran), **errand.more(ran), "staging": stage.kind}
     if not errand.keep or ran.code != 0:
-        return Found(output, ChangeSet(()))
+        return Found(output, ChangeSet(()), context.run)
     left = await asyncio.to_thread(left_on, stage, Images(context.hands.state))
-    return Found({**output, "left_out": left.left_out[:FEW]} if left.left_out else output, left.changes)
+    more = {"left_out": left.left_out[:FEW]} if left.left_out else {}
+    return Found({**output, **more}, left.changes, context.run)
 
 
 @asynccontextmanager

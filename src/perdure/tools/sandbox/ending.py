@@ -56,5 +56,6 @@ async def surely(work: Coroutine[Any, Any, T]) -> T:
         except asyncio.CancelledError as error:
             cancelled = error
     if cancelled is not None:
+        _ = task.cancelled() or task.exception()  # nobody wants to know any more
         raise cancelled
     return task.result()

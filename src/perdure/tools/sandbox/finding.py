@@ -1,6 +1,5 @@
 """What a command has given and changed, remembered from its end until its changes are carried over."""
 
-import time
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -10,8 +9,8 @@ import msgspec
 from perdure.tools.changes import ChangeSet
 from perdure.tools.changes.durable import make_private, write_durably
 
-MONTH: Final = 30 * 86_400.0
-"""Seconds after which nobody will ask any more."""
+FOUND: Final = "found"
+"""Where it is, in the engine's own place."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -19,13 +18,15 @@ class Found(msgspec.Struct, frozen=True):
 
     output: dict[str, Any]
     changes: ChangeSet
+    run: str = ""
+    """Whose it is: it stays for as long as that run can go on."""
 
 
 class Findings:
     """A directory `found` in the engine's own place: a file for each deed."""
 
     def __init__(self, state: Path, key: str) -> None:
-        self._directory: Final = state / "found"
+        self._directory: Final = state / FOUND
         self._path: Final = self._directory / f"{sha256(key.encode()).hexdigest()[:32]}.json"
 
     def get(self) -> Found | None:
@@ -38,14 +39,8 @@ class Findings:
     def put(self, found: Found) -> None:
         """Remember it, durably."""
         make_private(self._directory)
-        self._sweep()
         write_durably(self._path, msgspec.json.encode(found))
 
     def forget(self) -> None:
         """It was refused, so the next try finds out anew."""
         self._path.unlink(missing_ok=True)
-
-    def _sweep(self) -> None:
-        for each in self._directory.glob("*.json"):
-            if each.stat().st_mtime < time.time() - MONTH:
-                each.unlink(missing_ok=True)

@@ -10,7 +10,6 @@ import os
 import secrets
 import socket
 import sys
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +27,7 @@ from perdure.tools.sandbox.overlay import UNABLE
 from perdure.tools.sandbox.root import BWRAP
 from perdure.tools.sandbox.running import run
 from perdure.tools.sandbox.stage import Staging, staged
+from perdure.tools.scratch import scratch
 
 _INSIDE: Final = Path(__file__).with_name("inside.py")
 _AT: Final = Path("/run/perdure/inside.py")
@@ -161,8 +161,7 @@ def _report(tier: Tier, staging: Staging, ran: Ran, seen: tuple[Finding, ...]) -
 @contextmanager
 def _baits() -> Generator[dict[str, Any]]:
     """Things outside that nobody inside may touch."""
-    with tempfile.TemporaryDirectory(prefix="perdure-") as made, socket.create_server(("127.0.0.1", 0)) as listening:
-        root = Path(made).resolve()
+    with scratch() as root, socket.create_server(("127.0.0.1", 0)) as listening:
         (root / "secret").write_text("bait")
         (root / "workspace").mkdir()
         yield {

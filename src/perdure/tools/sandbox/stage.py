@@ -4,15 +4,12 @@ Its bottom is the workspace itself, its top a layer in the engine's own place. W
 what the command has changed; dropping it is undoing it. Where no overlay can be made, the bottom is a copy.
 """
 
-import contextlib
-import fcntl
 import os
-import secrets
 import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +18,15 @@ from typing import Final, Literal
 from perdure.tools.sandbox.command import Bind, Command
 from perdure.tools.sandbox.errors import StageFailed
 from perdure.tools.sandbox.outlet import interpreter
+from perdure.tools.scratch import all_in, held, remove
 
 Staging = Literal["overlay", "copy"]
 _HELPER: Final = str(Path(__file__).with_name("overlay.py"))
 LEAST_PAUSE: Final = 0.5
 """Seconds between two countings of what a stage holds; more where counting takes long."""
 PATIENCE: Final = 20
+STAGES: Final = "stages"
+"""Where stages are, in the engine's own place."""
 
 
 class Stage:
@@ -47,7 +47,7 @@ class Stage:
         self._copied: dict[str, int] = {}
         if kind == "copy":
             _copy(workspace, self.upper)
-            self._copied = {each.path: each.inode() for each in _files(self.upper)}
+            self._copied = {each.path: each.inode() for each in all_in(self.upper)}
         mark = root / "mark"
         mark.touch()
         self.since: Final = mark.stat().st_ctime_ns
@@ -92,7 +92,7 @@ class Stage:
         now = time.monotonic()
         if now < self._counted + self._pause:
             return False
-        size = sum(each.stat(follow_symlinks=False).st_blocks * 512 for each in _files(self.upper))
+        size = sum(each.stat(follow_symlinks=False).st_blocks * 512 for each in all_in(self.upper))
         self._counted = time.monotonic()
         self._pause = max(LEAST_PAUSE, 10 * (self._counted - now))
         return size > most
@@ -101,68 +101,15 @@ class Stage:
 @contextmanager
 def staged(state: Path, workspace: Path, kind: Staging) -> Generator[Stage]:
     """A stage that is gone afterwards, as are those that dead engines have left."""
-    home = state / "stages"
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    sweep(home)
-    root = home / secrets.token_hex(8)
-    root.mkdir(mode=0o700)
-    lock = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    home = state / STAGES
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield Stage(root, workspace, kind)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with held(home) as root:
+            yield Stage(root, workspace, kind)
     except OSError as error:
         raise StageFailed(
             f"no stage can be made of {workspace}: {error}", "look at the disk and its permissions"
         ) from error
-    finally:
-        remove(root)
-        os.close(lock)
-
-
-def sweep(home: Path) -> None:
-    """Remove stages that nobody holds."""
-    for root in home.iterdir():
-        with contextlib.suppress(OSError):
-            lock = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                remove(root)
-            finally:
-                os.close(lock)
-
-
-def remove(root: Path) -> None:
-    """Remove a tree however deep it is and whatever its modes: directories are drawn up to the top one by one."""
-    waiting, number = [root], 0
-    while waiting:
-        directory = waiting.pop()
-        for entry in _entries(directory):
-            if stat.S_ISDIR(entry.stat(follow_symlinks=False).st_mode):
-                number += 1
-                drawn = root / f".drawn-{number}"
-                Path(entry.path).chmod(0o700)
-                waiting.append(Path(entry.path).rename(drawn))
-            else:
-                Path(entry.path).unlink()
-        if directory != root:
-            directory.rmdir()
-    root.rmdir()
-
-
-def _entries(directory: Path) -> list[os.DirEntry[str]]:
-    with os.scandir(directory) as found:
-        return list(found)
-
-
-def _files(top: Path) -> Iterator[os.DirEntry[str]]:
-    """All that is there, as far as it can be looked at while it is being written."""
-    waiting = [str(top)]
-    while waiting:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as found:
-            for entry in found:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-                yield entry
 
 
 def _copy(workspace: Path, to: Path) -> None:

@@ -9,7 +9,7 @@ from perdure.core.policy import Deed
 from perdure.tools.builtin.bounds import Short
 from perdure.tools.builtin.git_.looking import Paths, specs
 from perdure.tools.context import Context
-from perdure.tools.git.committing import Wanted, Words, commit_intent, follow, see
+from perdure.tools.git.committing import Wanted, Words, branch_for, commit_intent, follow, see
 from perdure.tools.git.desk import Desk, Intent, Update
 from perdure.tools.git.labelling import label_intent, removal_intent
 from perdure.tools.git.landing import land, take_back
@@ -35,7 +35,7 @@ async def performed(
         intent = await prepare(repository.drafting(desk.place, desk.variables), desk)
     context.guard.check(deeds, shown=intent.shown)
     if kept is None:
-        desk.keep(intent)
+        intent = desk.keep(repository.done_for(context, intent))
     else:
         await settled(repository.layout)
     await land(repository, desk, intent, again=kept is not None)
@@ -100,7 +100,7 @@ async def commit(  # noqa: PLR0913  each is a word of the plan
         expect: The commit that the branch must be at; empty text: it must not be there yet.
         worktree: A worktree of the engine's own, by the name that git.worktree gave; empty: the workspace.
     """
-    ref = branch_ref(branch or f"perdure/{context.run}")
+    ref = branch_ref(branch or branch_for(context.run))
     repository = await opened(context, worktree)
 
     async def prepare(draft: Repository, desk: Desk) -> Intent:

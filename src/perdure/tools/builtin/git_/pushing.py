@@ -78,7 +78,7 @@ async def push(
     [update] = intent.updates
     _agree(context, target, update, intent.shown)
     if kept is None:
-        desk.keep(intent)
+        desk.keep(repository.done_for(context, intent))
     await send(repository, target, update)
     desk.clear()
     return intent.output

@@ -1,3 +1,5 @@
+"""What every room of the tests has."""
+
 import os
 
 import pytest
