@@ -288,6 +288,12 @@ def test_an_attempt_is_cut_to_the_time_that_is_left():
     assert world.state.books.ledgers[""].spent["seconds"] == 10_000
 
 
+def test_what_waits_for_more_time_waits_for_no_clock():
+    world = driven({"steps": [tool("a")], "budget": {"seconds": 2, "then": "ask"}}, {"a": Takes(5, 1)})
+    assert (world.status, world.state.wake_at) == ("waiting", None)
+    assert (world.fold().wake_at, world.status) == (None, "waiting"), "also for those who only read the facts"
+
+
 def test_a_shorter_timeout_stays():
     world = driven({"steps": [tool("a", timeout="2s")], "budget": {"seconds": 10}}, {"a": HANGS})
     assert (world.failure.kind, world.state.books.ledgers[""].spent["seconds"]) == ("timeout", 2000)

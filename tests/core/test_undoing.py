@@ -457,3 +457,17 @@ def test_a_rollback_inside_a_plan_waits_for_the_answer_while_others_work():
     assert (world.status, world.state.cells["after"].status) == ("waiting", "over")
     agree(world, True)
     assert (world.status, world.state.cells["a"].result.undone) == ("succeeded", True)
+
+
+# ------------------------------------------------------------------------------- once more
+
+
+def test_e4_what_could_not_be_taken_back_is_tried_again_when_somebody_asks_for_it():
+    world = driven([deed("a"), deed("b")], {"a": 1, "b": 2, "b!": [NO, NO, NO, None]})
+    world.cancel(exit="rolled_back")
+    assert [each.step for each in world.run().find(e.EffectKept)] == ["b"]
+    world.cancel(exit="rolled_back")
+    assert (world.run().status, world.failure, world.state.cells["b"].result.undone) == ("rolled_back", None, True)
+    assert world.done("undo").count("a") == 1, "what was taken back is not taken back again"
+    with pytest.raises(Over):
+        world.cancel(exit="rolled_back")

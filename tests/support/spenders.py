@@ -139,7 +139,7 @@ class Auditor:
         until = min(now, due) if lost and due is not None else now
         for owner, _ in owners_of(state, event.step):
             promised = self.promised[owner].pop(event.step)
-            usage = None if lost else event.usage or (None if event.approval is None else Usage())
+            usage = None if lost else event.usage or (None if event.approval is None else Usage(usd=0.0))
             charged = promised if usage is None else _as_amounts(usage)
             if usage is not None:
                 asks = state.cells[event.step].traits.asks

@@ -13,6 +13,8 @@ from perdure.ports import Journal
 
 SOON: Final = 60_000
 """Milliseconds: what is due within them is waited for."""
+LATE: Final = 5_000
+"""What was due longer ago does not come by itself: it waits for a person too, such as for more of a budget."""
 _RESTING: Final = frozenset({"waiting", "paused"})
 
 Enough = Callable[[View], Awaitable[bool]]
@@ -37,10 +39,10 @@ async def follow(journal: Journal, view: View, screen: Screen, enough: Enough, a
 
 def rests(state: State) -> bool:
     """Whether nothing will happen by itself soon: it is paused, or waits for a person, a signal or a later hour."""
-    if status_of(state) not in _RESTING or state.flying or state.undoing:
+    if status_of(state) not in _RESTING or state.flying or any(each.flying for each in state.undoing.values()):
         return False
-    wake_at = state.wake_at
-    return wake_at is None or wake_at > time.time() * 1000 + SOON
+    wake_at, now = state.wake_at, time.time() * 1000
+    return wake_at is None or not now - LATE < wake_at < now + SOON
 
 
 async def never(_: View) -> bool:

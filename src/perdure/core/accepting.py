@@ -128,7 +128,7 @@ def _accept_stopping(state: State, message: e.RunStopping) -> None:
     if message.to and message.to not in state.marks:
         known = ", ".join(state.marks) or "none"
         raise NoStep(f"the run has not passed a checkpoint {message.to!r}", f"it has passed: {known}")
-    if state.ended is not None and all(effect.over for effect in state.effects.values()):
+    if state.ended is not None and all(each.over and each.failure is None for each in state.effects.values()):
         raise Over(f"the run {state.run} is over: {state.ended.status}, and there is nothing to take back")
 
 

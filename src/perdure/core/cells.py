@@ -321,8 +321,8 @@ class Effect(msgspec.Struct, eq=False):
     """The question about that."""
     approved: tuple[str, ...] = ()
     """Digests of what people have agreed to."""
-    halts: int = 0
-    """Tries that did nothing but ask."""
+    uncounted: int = 0
+    """Tries that did nothing but ask, or belong to an earlier rollback."""
 
     @property
     def call(self) -> Mapping[str, Any]:

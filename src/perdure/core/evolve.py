@@ -71,6 +71,14 @@ def _run_stopping(state: State, event: e.RunStopping) -> None:
     if event.exit == "rolled_back":
         root.undo = ("",)
         state.undoers[""] = root
+        for effect in state.effects.values():
+            if effect.failure is not None and effect.over:
+                _try_anew(effect)
+
+
+def _try_anew(effect: Effect) -> None:
+    """What could not be taken back before may be now: somebody has looked at it."""
+    effect.over, effect.failure, effect.losses, effect.uncounted = False, None, 0, effect.attempts
 
 
 def _run_ended(state: State, event: e.RunEnded) -> None:
@@ -340,7 +348,7 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
         effect = state.undoing[event.step, event.visit]
         settle_undo(effect.cell, event.usage)
         effect.flying, effect.failure, effect.approval = False, event.failure, event.approval
-        effect.halts += event.approval is not None
+        effect.uncounted += event.approval is not None
         if event.failure is None and event.approval is None:
             _settle_effect(state, effect, undone=True)
         return
@@ -402,7 +410,10 @@ def _retry_planned(state: State, event: e.RetryPlanned) -> None:
         probe.due, cell.work.alarm = event.due, state.set_timer(event.due, cell.key, cell.visit, "probe")
         return
     cell.work.due, cell.age = event.due, state.next_number()
-    cell.work.alarm = state.set_timer(event.due, cell.key, cell.visit, "retry")
+    if event.due <= state.clock(state.at):
+        make_hungry(state, cell)  # whoever only reads the facts knows by this that no clock is waited for
+    else:
+        cell.work.alarm = state.set_timer(event.due, cell.key, cell.visit, "retry")
 
 
 # ------------------------------------------------------------------------------- people and the outside

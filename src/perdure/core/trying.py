@@ -9,7 +9,6 @@ from perdure.core.cells import Cell
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, unmet_of
-from perdure.core.lines import make_hungry
 from perdure.core.seeing import bare_call, call_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.flow import own_exits
@@ -60,8 +59,6 @@ def again(turn: Deciding, cell: Cell, pause: int = 0) -> None:
     """Plan another try."""
     due = turn.now + pause
     turn.record(e.RetryPlanned(step=cell.key, visit=cell.visit, attempt=cell.work.attempt, due=due))
-    if not pause:
-        make_hungry(turn.state, cell)
 
 
 def pause_of(turn: Deciding, cell: Cell, failure: Failure) -> int | None:

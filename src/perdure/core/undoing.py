@@ -106,7 +106,7 @@ def _begin(turn: Deciding, effect: Effect, approved: tuple[str, ...]) -> None:
 def _plan_retry(turn: Deciding, effect: Effect, failure: Failure) -> bool:
     step = effect.cell.step
     policy = (step.retry if isinstance(step, Working) else None) or Retry()
-    tries = effect.attempts - effect.losses - effect.halts
+    tries = effect.attempts - effect.losses - effect.uncounted
     spent = tries >= policy.attempts or effect.losses > MOST_LOSSES
     if spent or failure.kind == "denied" or _is_doubtful(turn, effect, failure):
         _give_up(turn, effect, failure)
