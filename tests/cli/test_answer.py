@@ -129,3 +129,18 @@ def test_s9_a_no_leaves_everything_as_it_was(perdure, tmp_path):
     assert perdure("reject", "@last", "--db", tmp_path / "runs.db", cwd=tmp_path).returncode == 0
     done = perdure("resume", "@last", "--db", tmp_path / "runs.db", cwd=tmp_path)
     assert (done.returncode, (tmp_path / "note.txt").exists()) == (1, False)
+
+
+TIME = """
+perdure: 1
+budget: {seconds: 1, then: ask}
+steps: [{id: slow, tool: time.sleep, with: {seconds: 2}}]
+"""
+
+
+def test_r10_a_run_that_wants_more_time_says_so_and_leaves(perdure, tmp_path):
+    (tmp_path / "plan.yaml").write_text(TIME)
+    asks = perdure("run", tmp_path / "plan.yaml", "--db", tmp_path / "runs.db", cwd=tmp_path)
+    assert (asks.returncode, "perdure answer" in asks.stderr) == (4, True), asks.stderr
+    assert perdure("answer", "@last", "30", "--db", tmp_path / "runs.db", cwd=tmp_path).returncode == 0
+    assert perdure("resume", "@last", "--db", tmp_path / "runs.db", cwd=tmp_path).returncode == 0
