@@ -44,6 +44,8 @@ def ends_well(point, deed, place, wanted, *, on):
     """With a fault at a point, and then to the end, or back to the start."""
     place.live("try", trace=point.trace(place.place / "log", **deed))
     assert_each_before_or_after(tree_of(place.shop), place.start["tree"], tree_of(wanted))
+    if place.status() == "failed":
+        assert differences(start_of(place.shop), place.start) == {}, (point, deed)
     if on:
         assert place.live("retry")
         assert_wanted(place, wanted)

@@ -57,16 +57,21 @@ async def do(root, journal):
 
 
 async def undo(root, journal):
-    """Everything that is in the journal; the one that was under way when the process was killed is taken back too."""
+    """Everything that is in the journal; the one that was under way when the process was killed is taken back too.
+
+    As an engine does, what is taken back is written down, and not asked for again.
+    """
     deeds = json.loads((root / "deeds.json").read_text())
     done = entries(journal)
     if len(done) < len(deeds):
         done.append({"deed": deeds[len(done)], "output": None, "failure": None})
+    over = entries(journal.with_suffix(".undone"))
     for entry in reversed(done):
-        if entry["failure"]:
+        if entry["failure"] or entry["deed"]["key"] in over:
             continue
         outcome = await perform(root, entry["deed"], by="undo", deed="undo", output=entry["output"])
         assert outcome.failure is None, (entry, outcome.failure)
+        note(journal.with_suffix(".undone"), entry["deed"]["key"])
 
 
 def work(root, way, program=""):
