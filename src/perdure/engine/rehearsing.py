@@ -1,8 +1,8 @@
 """A rehearsal: a plan is walked from its start to its end, and nothing is done to the world.
 
-What changes files, and nothing else, is done for real on a copy of the workspace. Everything else is assumed: what an
-earlier run gave at the same step, or the plainest value that the tool's or the step's schema allows. People say yes,
-signals come, clocks jump. Whatever had to be assumed is told.
+What changes files, and nothing else, is done for real on a copy of the workspace. Everything else is judged, and then
+assumed: what an earlier run gave at the same step, or the plainest value that the tool's or the step's schema allows.
+People say yes, signals come, clocks jump, secrets are some text. Whatever had to be assumed is told.
 """
 
 import asyncio
@@ -17,12 +17,14 @@ from perdure.core.allowing import layers_around
 from perdure.core.calls import Call, Outcome
 from perdure.core.cells import Cell
 from perdure.core.deciding import Moment
-from perdure.core.policy import Judgement, Layer
+from perdure.core.policy import OURSELVES, Judgement, Layer
 from perdure.core.seeing import call_of, output_of
 from perdure.core.state import Rules, State
 from perdure.core.turn import Command, StartAttempt, pending, status_of, turn
 from perdure.core.values import keep
+from perdure.engine.assuming import Assumptions, StandIns
 from perdure.engine.copying import copy_of, difference
+from perdure.engine.secrets import Secrets, redacted
 from perdure.plan.model.steps import AskStep, Working
 from perdure.plan.sampling import sample
 from perdure.ports import Attempt
@@ -43,7 +45,10 @@ class Rehearsal:
     """What a plan would do, as far as that can be foreseen."""
 
     status: str = ""
-    """How it would end: `succeeded`, `failed`, …; or how far the walk came."""
+    """How it would end: `succeeded`, `failed`, …; or how far the walk came.
+
+    `unforeseen`: it failed on something that is assumed.
+    """
     failure: str = ""
     output: Any = None
     steps: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -66,12 +71,19 @@ class Walk:
     def __init__(
         self,
         rules: Rules,
-        tools: Mapping[str, AnyTool],
         performer: ToolPerformer,
         layers: tuple[Layer, ...],
         recorded: Mapping[str, Any],
+        secrets: Secrets,
     ) -> None:
-        self._tools, self._performer, self._layers, self._recorded = tools, performer, layers, recorded
+        self._performer, self._layers, self._recorded, self._secrets = performer, layers, recorded, secrets
+        self._assumptions = Assumptions()
+        self._doubtful: set[str] = set()
+        """Steps that failed on what is assumed."""
+        self._is_behind = False
+        """Whether the copy lacks what a step would have written."""
+        self._certain: set[str] = set()
+        """Steps that fail whatever the values are."""
         self.state = State(RUN, rules)
         self.now = 0
         self.found = Rehearsal()
@@ -93,7 +105,15 @@ class Walk:
         ended = state.ended
         if ended is not None and ended.failure is not None:
             found.failure = f"{ended.cause + ': ' if ended.cause else ''}{ended.failure.message}"
+            if self._is_doubtful(ended):
+                found.status = "unforeseen"
         return found
+
+    def _is_doubtful(self, ended: e.RunEnded) -> bool:
+        root = self.state.cells[""]
+        return ended.cause in self._doubtful or (
+            not ended.cause and self._assumptions.hold_end(root, root.scope.outline.plan)
+        )
 
     async def _go_on(self) -> bool:
         """Do what comes next; whether there was something."""
@@ -117,6 +137,17 @@ class Walk:
         for event in events:
             if e.ends_step(event) and event.step:
                 self.found.steps.append((event.step, event.exit))
+                self._look_at(self.state.cells[event.step], event)
+
+    def _look_at(self, cell: Cell, event: e.StepEnded | e.StepPassed | e.AttemptEnded) -> None:
+        """What comes of what is assumed is itself not known, and neither is a failure on it."""
+        if not self._assumptions.hold(cell) and not (self._is_behind and self._works_on_files(cell)):
+            return
+        self._assumptions.add(cell)
+        failure = event.failure
+        if failure is not None and cell.key not in self._certain and not getattr(event, "cause", ""):
+            self._doubtful.add(cell.key)
+            self.found.unforeseen.append((cell.key, f"failed on what is assumed: {failure.message}"))
 
     # ------------------------------------------------------------ people and the outside
 
@@ -146,17 +177,29 @@ class Walk:
         if command.deed != "do" or not isinstance(command, StartAttempt):
             return Outcome()
         cell = self.state.cells[command.step]
-        attempt = self._attempt(command, cell)
+        try:
+            attempt = self._attempt(command, cell)
+        except Exception as error:  # noqa: BLE001  as the runner has it: a secret that is not there
+            self._certain.add(cell.key)
+            return Outcome.failed("invalid", f"it could not begin: {error}")
         self._count(cell, attempt.call)
-        tool = self._tools.get(attempt.call.name) if attempt.call.kind == "tool" else None
-        if tool is not None and tool.may_rehearse(attempt.call.arguments):
-            outcome = await self._performer.perform(attempt)
-            self.found.deeds.extend(outcome.judged)
-            return outcome
-        return await self._assumed(cell, attempt, tool)
+        outcome = redacted(self._secrets.redactor, await self._done_or_assumed(cell, attempt))
+        self.found.deeds.extend(outcome.judged)
+        if any(each.verdict == "deny" and each.by != OURSELVES for each in outcome.judged):
+            self._certain.add(cell.key)
+        return outcome
+
+    async def _done_or_assumed(self, cell: Cell, attempt: Attempt) -> Outcome:
+        if not self._performer.may_rehearse(attempt):
+            return await self._assumed(cell, attempt, self._performer.tool_of(attempt.call))
+        if cell.traits.wants_secrets:
+            self.found.unforeseen.append((cell.key, "is done with other texts in place of its secrets"))
+        return await self._performer.perform(attempt)
 
     def _attempt(self, command: StartAttempt, cell: Cell) -> Attempt:
         call = cell.work.call or call_of(self.state, cell)
+        if cell.traits.literal is None and cell.traits.wants_secrets:
+            call = call_of(self.state, cell, StandIns(self._secrets))
         key = key_of(RUN, command.step, command.visit, cell.work.digest)
         return Attempt(
             RUN, command.step, command.visit, command.attempt, key, call,
@@ -166,8 +209,8 @@ class Walk:
     def _count(self, cell: Cell, call: Call) -> None:
         """What it is declared to take: in the plan, or by the tool."""
         declared = cell.traits.working.estimate if cell.traits.working else None
-        tool = self._tools.get(call.name)
-        of_tool = dict(tool.declared.estimate or {}) if tool is not None and call.kind == "tool" else {}
+        tool = self._performer.tool_of(call)
+        of_tool = dict(tool.declared.estimate or {}) if tool is not None else {}
         for cost in COSTS:
             value = getattr(declared, cost, None) if declared is not None else None
             value = of_tool.get(cost) if value is None else value
@@ -176,15 +219,19 @@ class Walk:
 
     async def _assumed(self, cell: Cell, attempt: Attempt, tool: AnyTool | None) -> Outcome:
         """Nothing is done: the deeds are judged, and the result is one that might be."""
+        said = Outcome()
         if tool is not None:
-            refusal = await self._performer.judged(attempt)
-            self.found.deeds.extend(refusal.judged)
-            if refusal.failure is not None or refusal.approval is not None:
-                return refusal
+            said = await self._performer.judged(attempt)
+            if said.failure is not None or said.approval is not None:
+                return said
         value, why = self._foreseen(cell, attempt.call, tool)
+        if tool is not None and tool.declared.staged is not None:
+            undone = f"{tool.name} is not done, since not all of it would stay on the copy"
+            why = f"{undone}; {why}" if why else undone
+        self._is_behind = self._is_behind or _may_write(attempt.call, tool)
         if why:
             self.found.unforeseen.append((cell.key, why))
-        return Outcome(value)
+        return Outcome(value, judged=said.judged)
 
     def _foreseen(self, cell: Cell, call: Call, tool: AnyTool | None) -> tuple[Any, str]:
         if cell.key in self._recorded:
@@ -195,8 +242,20 @@ class Walk:
         value = choices[0] if choices else sample(returns)
         if returns == {"type": "null"}:
             return None, ""
+        self._assumptions.add(cell)
         what = "an agent" if call.kind == "agent" else "a model" if call.kind == "model" else call.name
         return value, f"what {what} gives is not known; assumed: {_short(value)}"
+
+    def _works_on_files(self, cell: Cell) -> bool:
+        tool = self._performer.tool_of(Call("tool", cell.traits.tool, {}))
+        return tool is not None and tool.works_on_files
+
+
+def _may_write(call: Call, tool: AnyTool | None) -> bool:
+    """Whether it might have changed the workspace."""
+    if tool is None:
+        return call.kind == "agent"
+    return tool.declared.effects is None or "writes" in tool.declared.effects
 
 
 def _short(value: Any) -> str:
