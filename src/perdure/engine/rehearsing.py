@@ -22,10 +22,10 @@ from perdure.core.seeing import call_of, output_of
 from perdure.core.state import Rules, State
 from perdure.core.turn import Command, StartAttempt, pending, status_of, turn
 from perdure.core.values import keep
-from perdure.engine.assuming import Assumptions, StandIns
+from perdure.engine.assuming import Assumptions, Over, StandIns, assumed_answer
 from perdure.engine.copying import copy_of, difference
 from perdure.engine.secrets import Secrets, redacted
-from perdure.plan.model.steps import AskStep, Working
+from perdure.plan.model.steps import Working
 from perdure.plan.sampling import sample
 from perdure.ports import Attempt
 from perdure.runtime.keys import key_of
@@ -78,12 +78,6 @@ class Walk:
     ) -> None:
         self._performer, self._layers, self._recorded, self._secrets = performer, layers, recorded, secrets
         self._assumptions = Assumptions()
-        self._doubtful: set[str] = set()
-        """Steps that failed on what is assumed."""
-        self._is_behind = False
-        """Whether the copy lacks what a step would have written."""
-        self._certain: set[str] = set()
-        """Steps that fail whatever the values are."""
         self.state = State(RUN, rules)
         self.now = 0
         self.found = Rehearsal()
@@ -105,15 +99,9 @@ class Walk:
         ended = state.ended
         if ended is not None and ended.failure is not None:
             found.failure = f"{ended.cause + ': ' if ended.cause else ''}{ended.failure.message}"
-            if self._is_doubtful(ended):
+            if self._assumptions.decided(ended, state.cells[""]):
                 found.status = "unforeseen"
         return found
-
-    def _is_doubtful(self, ended: e.RunEnded) -> bool:
-        root = self.state.cells[""]
-        return ended.cause in self._doubtful or (
-            not ended.cause and self._assumptions.hold_end(root, root.scope.outline.plan)
-        )
 
     async def _go_on(self) -> bool:
         """Do what comes next; whether there was something."""
@@ -137,23 +125,18 @@ class Walk:
         for event in events:
             if e.ends_step(event) and event.step:
                 self.found.steps.append((event.step, event.exit))
-                self._look_at(self.state.cells[event.step], event)
+                self._look_at(event, self.state.cells[event.step])
 
-    def _look_at(self, cell: Cell, event: e.StepEnded | e.StepPassed | e.AttemptEnded) -> None:
-        """What comes of what is assumed is itself not known, and neither is a failure on it."""
-        if not self._assumptions.hold(cell) and not (self._is_behind and self._works_on_files(cell)):
-            return
-        self._assumptions.add(cell)
-        failure = event.failure
-        if failure is not None and cell.key not in self._certain and not getattr(event, "cause", ""):
-            self._doubtful.add(cell.key)
-            self.found.unforeseen.append((cell.key, f"failed on what is assumed: {failure.message}"))
+    def _look_at(self, event: Over, cell: Cell) -> None:
+        tool = self._performer.tool_of(Call("tool", cell.traits.tool, {}))
+        if why := self._assumptions.doubt(event, cell, on_files=tool is not None and tool.works_on_files):
+            self.found.unforeseen.append((cell.key, why))
 
     # ------------------------------------------------------------ people and the outside
 
     def _answer(self, question: e.QuestionAsked) -> None:
         self.found.questions.append((question.step, question.text))
-        value = keep(_assumed_answer(question, self.state.cells[question.step]), self.state.kept)
+        value = keep(assumed_answer(question, self.state.cells[question.step]), self.state.kept)
         self._send(e.QuestionAnswered(question=question.question, value=value, by="rehearsal"))
 
     def _signal(self, name: str) -> None:
@@ -180,13 +163,13 @@ class Walk:
         try:
             attempt = self._attempt(command, cell)
         except Exception as error:  # noqa: BLE001  as the runner has it: a secret that is not there
-            self._certain.add(cell.key)
+            self._assumptions.certain.add(cell.key)
             return Outcome.failed("invalid", f"it could not begin: {error}")
         self._count(cell, attempt.call)
         outcome = redacted(self._secrets.redactor, await self._done_or_assumed(cell, attempt))
         self.found.deeds.extend(outcome.judged)
         if any(each.verdict == "deny" and each.by != OURSELVES for each in outcome.judged):
-            self._certain.add(cell.key)
+            self._assumptions.certain.add(cell.key)
         return outcome
 
     async def _done_or_assumed(self, cell: Cell, attempt: Attempt) -> Outcome:
@@ -225,12 +208,10 @@ class Walk:
             if said.failure is not None or said.approval is not None:
                 return said
         value, why = self._foreseen(cell, attempt.call, tool)
-        if tool is not None and tool.declared.staged is not None:
-            undone = f"{tool.name} is not done, since not all of it would stay on the copy"
-            why = f"{undone}; {why}" if why else undone
-        self._is_behind = self._is_behind or _may_write(attempt.call, tool)
-        if why:
-            self.found.unforeseen.append((cell.key, why))
+        if told := [*(_undone(tool) if tool else ()), *([why] if why else [])]:
+            self.found.unforeseen.append((cell.key, "; ".join(told)))
+        if attempt.call.kind == "agent" or (tool is not None and tool.may_write):
+            self._assumptions.are_files = True
         return Outcome(value, judged=said.judged)
 
     def _foreseen(self, cell: Cell, call: Call, tool: AnyTool | None) -> tuple[Any, str]:
@@ -246,37 +227,18 @@ class Walk:
         what = "an agent" if call.kind == "agent" else "a model" if call.kind == "model" else call.name
         return value, f"what {what} gives is not known; assumed: {_short(value)}"
 
-    def _works_on_files(self, cell: Cell) -> bool:
-        tool = self._performer.tool_of(Call("tool", cell.traits.tool, {}))
-        return tool is not None and tool.works_on_files
 
-
-def _may_write(call: Call, tool: AnyTool | None) -> bool:
-    """Whether it might have changed the workspace."""
-    if tool is None:
-        return call.kind == "agent"
-    return tool.declared.effects is None or "writes" in tool.declared.effects
+def _undone(tool: AnyTool) -> Iterator[str]:
+    """What is not known of a call that is not made, besides what it gives."""
+    if tool.declared.staged is not None:
+        yield f"{tool.name} is not done, since not all of it would stay on the copy"
+    if tool.declared.judges and tool.declared.foresee is None:
+        yield f"what {tool.name} would touch is not known"
 
 
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:79]}…"  # noqa: PLR2004  a line
-
-
-def _assumed_answer(question: e.QuestionAsked, cell: Cell) -> Any:
-    """What a friendly person would say."""
-    step = cell.step
-    if isinstance(step, AskStep) and step.default is not None and question.about == "plan":
-        return step.default
-    match question.answer:
-        case "approval":
-            return "approved"
-        case "choice":
-            return question.choices[0]
-        case "text":
-            return ""
-        case _:
-            return sample(question.form or {})
 
 
 def outputs_of(state: State) -> Iterator[tuple[str, Any]]:

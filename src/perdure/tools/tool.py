@@ -90,6 +90,11 @@ class Tool(Generic[P, R]):
         """Whether it belongs to the workspace that it was called in."""
         return self.declared.judges and self.declared.staged is not None
 
+    @property
+    def may_write(self) -> bool:
+        """Whether it may change files."""
+        return self.declared.effects is None or "writes" in self.declared.effects
+
     def may_rehearse(self, arguments: Mapping[str, Any], hands: Hands | None) -> bool:
         """Whether a call may be made for real in a rehearsal: it touches nothing but a copy of the workspace."""
         staged = self.declared.staged
