@@ -66,3 +66,22 @@ def test_what_a_killed_one_left_is_removed_by_the_next(rehearsal):
     process = rehearsal("-i", "seconds=0")
     process.communicate(timeout=PATIENCE)
     assert (process.returncode, list(rehearsal.temp.iterdir())) == (0, [])
+
+
+def test_no_command_runs_where_the_user_has_no_sandbox(perdure, home, tmp_path):
+    """The tier asks for approval; nobody may give it on behalf of the user."""
+    settings, mark = home / ".config" / "perdure", tmp_path / "escaped"
+    settings.mkdir(parents=True)
+    (settings / "policy.toml").write_text('[sandbox]\ntier = "none"\n')
+    (settings / "policy.toml").chmod(0o600)
+    (tmp_path / "plan.yaml").write_text(
+        f"perdure: 1\nsteps:\n"
+        f"  - {{id: go, tool: shell.run, with: {{command: [touch, {mark}]}}}}\n"
+        f"  - {{id: use, tool: flow.echo, with: {{value: '${{steps.go.output.more}}'}}}}\n"
+    )
+    (tmp_path / "project").mkdir()
+    ended = perdure("run", tmp_path / "plan.yaml", "--dry-run", cwd=tmp_path / "project")
+    assert (ended.returncode, mark.exists()) == (4, False), ended.stderr
+    assert ended.stdout.startswith("dry run: how it would end cannot be foreseen: use: steps.go.output.more")
+    assert f"runs:\n  touch {mark}  (asks first)" in ended.stdout
+    assert "  go: shell.run is not done, since not all of it would stay on the copy" in ended.stdout

@@ -68,7 +68,8 @@ def _document(found: Rehearsal) -> dict[str, Any]:
 
 
 def _lines(found: Rehearsal) -> Iterator[str]:
-    yield f"dry run: it would have {found.status}" + (f": {visible(found.failure)}" if found.failure else "")
+    end = "how it would end cannot be foreseen" if found.status == "unforeseen" else f"it would have {found.status}"
+    yield f"dry run: {end}" + (f": {visible(found.failure)}" if found.failure else "")
     yield from _section("steps", (f"{visible(step)}  {exit_}" for step, exit_ in found.steps))
     for kind, title in _TITLES.items():
         yield from _section(title, dict.fromkeys(_deed(each) for each in found.deeds if each.deed.kind == kind))

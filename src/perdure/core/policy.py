@@ -20,8 +20,8 @@ from perdure.core.deeds import HOST, Deed, DeedKind, flaw_of, split_host
 from perdure.core.patterns import Matches, is_command, is_command_anywhere, is_host, is_named, is_path
 
 __all__ = [
-    "HOST", "OPEN", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "names_host", "shown",
-    "split_host", "strictest", "told",
+    "HOST", "OPEN", "OURSELVES", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "names_host",
+    "shown", "split_host", "strictest", "told",
 ]  # fmt: skip
 
 Verdict = Literal["allow", "ask", "deny"]

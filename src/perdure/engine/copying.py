@@ -65,9 +65,16 @@ def _diff(name: str, before: Path, after: Path) -> str:
     if old is None or new is None:
         return f"{name}: binary or large, and different\n"
     if old == new:
-        return "" if _mode(before) == _mode(after) else f"{name}: mode {_mode(before)} becomes {_mode(after)}\n"
+        return _diff_of_mode(name, _mode(before), _mode(after))
     names = (f"a/{name}" if _is_there(before) else "/dev/null", f"b/{name}" if _is_there(after) else "/dev/null")
     return "".join(_ended(line) for line in difflib.unified_diff(old, new, *names))
+
+
+def _diff_of_mode(name: str, old: str, new: str) -> str:
+    """What differs where no line does; what is not there has no mode."""
+    if not (old and new):
+        return f"{name}: {'added' if new else 'removed'}, empty\n"
+    return "" if old == new else f"{name}: mode {old} becomes {new}\n"
 
 
 def _ended(line: str) -> str:

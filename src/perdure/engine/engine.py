@@ -68,6 +68,7 @@ class Engine:
         """Where hands keep what is needed to take runs back."""
         self.idle = False
         """Whether it takes messages but begins nothing."""
+        self._secrets = Secrets({})
         self._checks_names = True
         self._checked: set[str] = set()
         host.can = self._can
@@ -129,7 +130,7 @@ class Engine:
             most = replace(most, tools={**by_tool, **most.tools})
             host = Host(kept, doing, clock or SystemClock(), knowledge, most)
             engine = cls(kept, host, known, named)
-            engine._checks_names, engine.hands = performer is None, hands
+            engine._checks_names, engine.hands, engine._secrets = performer is None, hands, held
             engine.state = hands.state if hands else None if str(path) == ":memory:" else state_of(path)
             closing.push_async_callback(host.close, patience)
             if idle:
@@ -195,10 +196,11 @@ class Engine:
 
         async def walk(hands: Hands | None) -> "Rehearsal":
             performer = ToolPerformer(self._tools.values(), hands=hands, thorough=True)
-            walking = Walk(replace(self.host.rules), self._tools, performer, self.host.layers, recorded)
+            walking = Walk(replace(self.host.rules), performer, self.host.layers, recorded, self._secrets)
             return await walking.through(started, kept, at)
 
-        return await on_a_copy(self.hands, walk)
+        found = await on_a_copy(self.hands, walk)
+        return replace(found, diff=self._secrets.redactor.text(found.diff))
 
     def prepare(self, plan: Plan) -> Outline:
         """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here."""

@@ -1,8 +1,8 @@
 """A rehearsal: a plan is walked from its start to its end, and nothing is done to the world.
 
-What changes files, and nothing else, is done for real on a copy of the workspace. Everything else is assumed: what an
-earlier run gave at the same step, or the plainest value that the tool's or the step's schema allows. People say yes,
-signals come, clocks jump. Whatever had to be assumed is told.
+What changes files, and nothing else, is done for real on a copy of the workspace. Everything else is judged, and then
+assumed: what an earlier run gave at the same step, or the plainest value that the tool's or the step's schema allows.
+People say yes, signals come, clocks jump, secrets are some text. Whatever had to be assumed is told.
 """
 
 import asyncio
@@ -17,13 +17,15 @@ from perdure.core.allowing import layers_around
 from perdure.core.calls import Call, Outcome
 from perdure.core.cells import Cell
 from perdure.core.deciding import Moment
-from perdure.core.policy import Judgement, Layer
+from perdure.core.policy import OURSELVES, Judgement, Layer
 from perdure.core.seeing import call_of, output_of
 from perdure.core.state import Rules, State
 from perdure.core.turn import Command, StartAttempt, pending, status_of, turn
 from perdure.core.values import keep
+from perdure.engine.assuming import Assumptions, Over, StandIns, assumed_answer
 from perdure.engine.copying import copy_of, difference
-from perdure.plan.model.steps import AskStep, Working
+from perdure.engine.secrets import Secrets, redacted
+from perdure.plan.model.steps import Working
 from perdure.plan.sampling import sample
 from perdure.ports import Attempt
 from perdure.runtime.keys import key_of
@@ -43,7 +45,10 @@ class Rehearsal:
     """What a plan would do, as far as that can be foreseen."""
 
     status: str = ""
-    """How it would end: `succeeded`, `failed`, …; or how far the walk came."""
+    """How it would end: `succeeded`, `failed`, …; or how far the walk came.
+
+    `unforeseen`: it failed on something that is assumed.
+    """
     failure: str = ""
     output: Any = None
     steps: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -66,12 +71,13 @@ class Walk:
     def __init__(
         self,
         rules: Rules,
-        tools: Mapping[str, AnyTool],
         performer: ToolPerformer,
         layers: tuple[Layer, ...],
         recorded: Mapping[str, Any],
+        secrets: Secrets,
     ) -> None:
-        self._tools, self._performer, self._layers, self._recorded = tools, performer, layers, recorded
+        self._performer, self._layers, self._recorded, self._secrets = performer, layers, recorded, secrets
+        self._assumptions = Assumptions()
         self.state = State(RUN, rules)
         self.now = 0
         self.found = Rehearsal()
@@ -93,6 +99,8 @@ class Walk:
         ended = state.ended
         if ended is not None and ended.failure is not None:
             found.failure = f"{ended.cause + ': ' if ended.cause else ''}{ended.failure.message}"
+            if self._assumptions.decided(ended, state.cells[""]):
+                found.status = "unforeseen"
         return found
 
     async def _go_on(self) -> bool:
@@ -117,12 +125,18 @@ class Walk:
         for event in events:
             if e.ends_step(event) and event.step:
                 self.found.steps.append((event.step, event.exit))
+                self._look_at(event, self.state.cells[event.step])
+
+    def _look_at(self, event: Over, cell: Cell) -> None:
+        tool = self._performer.tool_of(Call("tool", cell.traits.tool, {}))
+        if why := self._assumptions.doubt(event, cell, on_files=tool is not None and tool.works_on_files):
+            self.found.unforeseen.append((cell.key, why))
 
     # ------------------------------------------------------------ people and the outside
 
     def _answer(self, question: e.QuestionAsked) -> None:
         self.found.questions.append((question.step, question.text))
-        value = keep(_assumed_answer(question, self.state.cells[question.step]), self.state.kept)
+        value = keep(assumed_answer(question, self.state.cells[question.step]), self.state.kept)
         self._send(e.QuestionAnswered(question=question.question, value=value, by="rehearsal"))
 
     def _signal(self, name: str) -> None:
@@ -146,17 +160,29 @@ class Walk:
         if command.deed != "do" or not isinstance(command, StartAttempt):
             return Outcome()
         cell = self.state.cells[command.step]
-        attempt = self._attempt(command, cell)
+        try:
+            attempt = self._attempt(command, cell)
+        except Exception as error:  # noqa: BLE001  as the runner has it: a secret that is not there
+            self._assumptions.certain.add(cell.key)
+            return Outcome.failed("invalid", f"it could not begin: {error}")
         self._count(cell, attempt.call)
-        tool = self._tools.get(attempt.call.name) if attempt.call.kind == "tool" else None
-        if tool is not None and tool.may_rehearse(attempt.call.arguments):
-            outcome = await self._performer.perform(attempt)
-            self.found.deeds.extend(outcome.judged)
-            return outcome
-        return await self._assumed(cell, attempt, tool)
+        outcome = redacted(self._secrets.redactor, await self._done_or_assumed(cell, attempt))
+        self.found.deeds.extend(outcome.judged)
+        if any(each.verdict == "deny" and each.by != OURSELVES for each in outcome.judged):
+            self._assumptions.certain.add(cell.key)
+        return outcome
+
+    async def _done_or_assumed(self, cell: Cell, attempt: Attempt) -> Outcome:
+        if not self._performer.may_rehearse(attempt):
+            return await self._assumed(cell, attempt, self._performer.tool_of(attempt.call))
+        if cell.traits.wants_secrets:
+            self.found.unforeseen.append((cell.key, "is done with other texts in place of its secrets"))
+        return await self._performer.perform(attempt)
 
     def _attempt(self, command: StartAttempt, cell: Cell) -> Attempt:
         call = cell.work.call or call_of(self.state, cell)
+        if cell.traits.literal is None and cell.traits.wants_secrets:
+            call = call_of(self.state, cell, StandIns(self._secrets))
         key = key_of(RUN, command.step, command.visit, cell.work.digest)
         return Attempt(
             RUN, command.step, command.visit, command.attempt, key, call,
@@ -166,8 +192,8 @@ class Walk:
     def _count(self, cell: Cell, call: Call) -> None:
         """What it is declared to take: in the plan, or by the tool."""
         declared = cell.traits.working.estimate if cell.traits.working else None
-        tool = self._tools.get(call.name)
-        of_tool = dict(tool.declared.estimate or {}) if tool is not None and call.kind == "tool" else {}
+        tool = self._performer.tool_of(call)
+        of_tool = dict(tool.declared.estimate or {}) if tool is not None else {}
         for cost in COSTS:
             value = getattr(declared, cost, None) if declared is not None else None
             value = of_tool.get(cost) if value is None else value
@@ -176,15 +202,17 @@ class Walk:
 
     async def _assumed(self, cell: Cell, attempt: Attempt, tool: AnyTool | None) -> Outcome:
         """Nothing is done: the deeds are judged, and the result is one that might be."""
+        said = Outcome()
         if tool is not None:
-            refusal = await self._performer.judged(attempt)
-            self.found.deeds.extend(refusal.judged)
-            if refusal.failure is not None or refusal.approval is not None:
-                return refusal
+            said = await self._performer.judged(attempt)
+            if said.failure is not None or said.approval is not None:
+                return said
         value, why = self._foreseen(cell, attempt.call, tool)
-        if why:
-            self.found.unforeseen.append((cell.key, why))
-        return Outcome(value)
+        if told := [*(_undone(tool) if tool else ()), *([why] if why else [])]:
+            self.found.unforeseen.append((cell.key, "; ".join(told)))
+        if attempt.call.kind == "agent" or (tool is not None and tool.may_write):
+            self._assumptions.are_files = True
+        return Outcome(value, judged=said.judged)
 
     def _foreseen(self, cell: Cell, call: Call, tool: AnyTool | None) -> tuple[Any, str]:
         if cell.key in self._recorded:
@@ -195,29 +223,22 @@ class Walk:
         value = choices[0] if choices else sample(returns)
         if returns == {"type": "null"}:
             return None, ""
+        self._assumptions.add(cell)
         what = "an agent" if call.kind == "agent" else "a model" if call.kind == "model" else call.name
         return value, f"what {what} gives is not known; assumed: {_short(value)}"
+
+
+def _undone(tool: AnyTool) -> Iterator[str]:
+    """What is not known of a call that is not made, besides what it gives."""
+    if tool.declared.staged is not None:
+        yield f"{tool.name} is not done, since not all of it would stay on the copy"
+    if tool.declared.judges and tool.declared.foresee is None:
+        yield f"what {tool.name} would touch is not known"
 
 
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:79]}…"  # noqa: PLR2004  a line
-
-
-def _assumed_answer(question: e.QuestionAsked, cell: Cell) -> Any:
-    """What a friendly person would say."""
-    step = cell.step
-    if isinstance(step, AskStep) and step.default is not None and question.about == "plan":
-        return step.default
-    match question.answer:
-        case "approval":
-            return "approved"
-        case "choice":
-            return question.choices[0]
-        case "text":
-            return ""
-        case _:
-            return sample(question.form or {})
 
 
 def outputs_of(state: State) -> Iterator[tuple[str, Any]]:

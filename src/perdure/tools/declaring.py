@@ -53,6 +53,7 @@ class Declared(TypedDict, total=False):
     undo: Callable[..., Any]
     estimate: Mapping[str, float]
     staged: bool | Callable[..., bool]
+    foresee: Callable[..., Any]
     origin: str
 
 
@@ -79,7 +80,12 @@ class Declaration:
     estimate: Mapping[str, float] | None = None
     """What one call is expected to take: `seconds`, `usd`, `tokens`."""
     staged: bool | Callable[..., bool] | None = None
-    """Whether all it does happens in `context.hands.workspace` and `.state`, so that it may be rehearsed on a copy."""
+    """Whether all it does happens in `context.hands.workspace` and `.state`, so that it may be rehearsed on a copy.
+
+    A function is told the arguments, and `hands`.
+    """
+    foresee: Callable[..., Any] | None = None
+    """Has `context.guard` judge what a call would have it judge, as far as that is known, and does nothing."""
     origin: str = ""
     """Where it came from, if not from a Python function: an MCP server."""
 

@@ -21,3 +21,11 @@ class Hands:
     """Files and directories that no tool may touch even if they lie in the workspace, such as the journal."""
     toolchains: tuple[Path, ...] = ()
     """Directories that commands see besides the system's programs, read-only; named by the user's settings alone."""
+
+    @property
+    def is_walled(self) -> bool:
+        """Whether nothing that a program does in here reaches further than the workspace.
+
+        Under `landlock` it shares sockets, memory and processes with everybody; under `none`, everything.
+        """
+        return self.tier == "bwrap"

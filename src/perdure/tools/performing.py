@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from perdure.core.calls import Outcome
+from perdure.core.calls import Call, Outcome
 from perdure.plan.problems import did_you_mean
 from perdure.ports import Attempt
 from perdure.tools.box import by_name
-from perdure.tools.calling import awaited, called, same
+from perdure.tools.calling import Function, Read, awaited, called, same
 from perdure.tools.context import Context
 from perdure.tools.declaring import found_out, minds_calls, parameters_of
 from perdure.tools.failure import ToolFailure
@@ -49,20 +49,33 @@ class ToolPerformer:
             return self._within(tool.timeout, tool, attempt)
         return self._perform(tool, attempt, attempt.seconds)
 
+    def tool_of(self, call: Call) -> AnyTool | None:
+        """The tool that a call is for."""
+        return self._tools.get(call.name) if call.kind == "tool" else None
+
+    def may_rehearse(self, attempt: Attempt) -> bool:
+        """Whether it touches nothing but what these hands reach."""
+        tool = self.tool_of(attempt.call)
+        return tool is not None and tool.may_rehearse(attempt.call.arguments, self._hands)
+
     async def judged(self, attempt: Attempt) -> Outcome:
-        """What the rules say about a call, and nothing is done."""
-        tool = self._tools.get(attempt.call.name)
+        """What the rules say about a call as far as it can be foreseen, and nothing is done."""
+        tool = self.tool_of(attempt.call)
         if tool is None:
             return await self._unknown(attempt)
-        guard = self._guard(tool, attempt)
+        context = Context(attempt, None, self._hands, lambda each: self._guard(tool, each))
+        return replace(await self._foreseen(tool, attempt, context), judged=context.judged)
+
+    async def _foreseen(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
         try:
-            _ = tool.bind(attempt.call.arguments, Context(attempt, None, self._hands, lambda _: guard))
-            guard.check(tool.deeds(attempt.call.arguments))
+            bound = tool.bind(attempt.call.arguments, context)
+            context.guard.check(tool.deeds(attempt.call.arguments))
         except ToolFailure as refusal:
-            return Outcome(exit="failure", failure=refusal.failure, judged=guard.judged)
+            return Outcome(exit="failure", failure=refusal.failure)
         except Unapproved as asked:
-            return Outcome(exit="failure", approval=asked.approval, judged=guard.judged)
-        return Outcome(judged=guard.judged)
+            return Outcome(exit="failure", approval=asked.approval)
+        foresee = tool.declared.foresee
+        return Outcome() if foresee is None else await self._aside(tool, foresee, context, bound)
 
     async def _within(self, seconds: float, tool: AnyTool, attempt: Attempt) -> Outcome:
         """The tool's own limit, where the plan has set none."""
@@ -122,9 +135,15 @@ class ToolPerformer:
         function = tool.declared.probe if attempt.by == "probe" else tool.declared.undo
         if function is None:
             return Outcome.failed("invalid", f'"{tool.name}" has no {attempt.by}')
-        known = {**bound, "key": context.key, "context": context, "output": attempt.output}
-        wanted = {name: known[name] for name in parameters_of(function) if name in known}
         read = found_out if attempt.by == "probe" else same
+        return await self._aside(tool, function, context, {**bound, "output": attempt.output}, read)
+
+    async def _aside(
+        self, tool: AnyTool, function: Function, context: Context, bound: dict[str, Any], read: Read = same
+    ) -> Outcome:
+        """Call a function that belongs to a tool, with what it has parameters for."""
+        known = {**bound, "key": context.key, "context": context}
+        wanted = {name: known[name] for name in parameters_of(function) if name in known}
         if inspect.iscoroutinefunction(function):
             return await awaited(tool, wanted, function, read)
         return await self._threads.run(lambda: called(tool, wanted, function, read))

@@ -17,6 +17,7 @@ from perdure.tools.declaring import UNDECLARED, Declaration, Declared, called_wi
 from perdure.tools.docstring import summary_of
 from perdure.tools.errors import BadFunction, BadName, NotImportable
 from perdure.tools.given import Given
+from perdure.tools.hands import Hands
 from perdure.tools.signature import Signature
 from perdure.tools.vetting import vet
 
@@ -89,11 +90,16 @@ class Tool(Generic[P, R]):
         """Whether it belongs to the workspace that it was called in."""
         return self.declared.judges and self.declared.staged is not None
 
-    def may_rehearse(self, arguments: Mapping[str, Any]) -> bool:
+    @property
+    def may_write(self) -> bool:
+        """Whether it may change files."""
+        return self.declared.effects is None or "writes" in self.declared.effects
+
+    def may_rehearse(self, arguments: Mapping[str, Any], hands: Hands | None) -> bool:
         """Whether a call may be made for real in a rehearsal: it touches nothing but a copy of the workspace."""
         staged = self.declared.staged
         if staged is not None:
-            return bool(called_with(staged, arguments)) if callable(staged) else staged
+            return bool(called_with(staged, {**arguments, "hands": hands})) if callable(staged) else staged
         return self.declared.effects is not None and not self.declared.effects
 
     @cached_property

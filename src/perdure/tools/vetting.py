@@ -37,11 +37,13 @@ def _flaws(signature: Signature, repeat: Repeat | Callable[..., Repeat], declare
     yield from _effect_flaws(declared)
     for word, kind in _LISTS.items():
         yield from _list_flaws(word, kind, getattr(declared, word), arguments)
-    for word in ("probe", "undo"):
+    for word in ("probe", "undo", "foresee"):
         yield from _function_flaws(word, getattr(declared, word), [*arguments, *_HANDED, *_one(signature.context)])
     if callable(declared.staged):
-        yield from _function_flaws("staged", declared.staged, arguments)
+        yield from _function_flaws("staged", declared.staged, [*arguments, "hands"])
     yield from _estimate_flaws(declared.estimate or {})
+    if declared.foresee is not None and not declared.judges:
+        yield "it foresees deeds that it does not have judged", "add judges=True; or leave foresee out"
     if declared.judges and signature.context is None:
         yield "it judges its deeds itself, but has no context to do it with", "add a parameter `context: Context`"
 

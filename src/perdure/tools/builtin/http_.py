@@ -30,7 +30,13 @@ def _repeat(method: str, idempotent: bool | None = None) -> Repeat:  # noqa: FBT
     return promised if idempotent is None or promised == "safe" else "keyed" if idempotent else "never"
 
 
-@tool(name="http.get", repeat="safe", effects=["network"], judges=True)
+def _foresee(context: Context, url: str, query: dict[str, Any] | None = None) -> None:
+    from perdure.tools.net import web  # noqa: PLC0415  most engines never ask the web
+
+    web.foreseen(context.guard, url, query or {})
+
+
+@tool(name="http.get", repeat="safe", effects=["network"], judges=True, foresee=_foresee)
 def get(  # noqa: PLR0913  each word stands for itself where it is used
     *,
     url: Address,
@@ -58,7 +64,7 @@ def get(  # noqa: PLR0913  each word stands for itself where it is used
     return web.result(web.asked(context.guard, asking, url, query or {}, bounds), asking, strict=check)
 
 
-@tool(name="http.request", repeat=_repeat, effects=["network", "irreversible"], judges=True)
+@tool(name="http.request", repeat=_repeat, effects=["network", "irreversible"], judges=True, foresee=_foresee)
 def request(  # noqa: PLR0913  each word stands for itself where it is used
     *,
     method: Method,

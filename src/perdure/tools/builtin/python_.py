@@ -13,7 +13,7 @@ from perdure.tools.builtin.outward import connections, proxy_to
 from perdure.tools.builtin.shell import OUTPUT, Hosts, binds_for, repeat_of, stays_inside, time_for, undo
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
-from perdure.tools.sandbox.carrying import Errand, carried
+from perdure.tools.sandbox.carrying import Errand, carried, have_judged
 from perdure.tools.sandbox.command import Bind, Command, Limits
 from perdure.tools.sandbox.outlet import interpreter
 from perdure.tools.tool import AnyTool, tool
@@ -25,12 +25,22 @@ _AT: Final = Path("/run/perdure/starter.py")
 Code = Annotated[str, Field(min_length=1, max_length=1_000_000)]
 
 
+def _foresee(context: Context, code: str, network: list[str] | None = None) -> None:
+    _ = proxy_to(context, network or [])
+    have_judged(context, _deeds(code, network or []))
+
+
+def _deeds(code: str, network: list[str]) -> tuple[Deed, ...]:
+    return (Deed("run", "python", ("python", "-c", code)), *connections(network))
+
+
 @tool(
     name="python.run",
     repeat=repeat_of,
     effects=["reads", "writes", "network"],
     judges=True,
     staged=stays_inside,
+    foresee=_foresee,
     undo=undo,
 )
 async def run(  # noqa: PLR0913  each is a word that plans may write
@@ -66,8 +76,8 @@ async def run(  # noqa: PLR0913  each is a word that plans may write
             binds=[*binds_for(context, python=True), Bind(_STARTER, _AT)],
             keep=[result],
         )
-        deeds = (Deed("run", "python", ("python", "-c", code)), *connections(wanted))
-        errand = Errand(made, "the code", deeds, keep=keep, more=lambda _: {"result": _read(result)})
+        given = _deeds(code, wanted)
+        errand = Errand(made, "the code", given, keep=keep, more=lambda _: {"result": _read(result)})
         return await carried(context, errand)
     finally:
         os.close(result)

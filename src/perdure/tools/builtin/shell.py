@@ -13,7 +13,8 @@ from perdure.tools.builtin.outward import connections, proxy_to
 from perdure.tools.changes import take_back as undo
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
-from perdure.tools.sandbox.carrying import Errand, carried
+from perdure.tools.hands import Hands
+from perdure.tools.sandbox.carrying import Errand, carried, have_judged
 from perdure.tools.sandbox.command import Bind, Command, Limits
 from perdure.tools.sandbox.outlet import needed
 from perdure.tools.tool import AnyTool, tool
@@ -34,9 +35,19 @@ def repeat_of(network: list[str] | None = None) -> Repeat:
     return "never" if network else "safe"
 
 
-def stays_inside(network: list[str] | None = None) -> bool:
+def stays_inside(hands: Hands | None, network: list[str] | None = None) -> bool:
     """Whether all it does happens in the workspace, so that it can be rehearsed on a copy."""
-    return not network
+    return not network and (hands is None or hands.is_walled)
+
+
+def foresee(
+    context: Context, command: list[str] | str, network: list[str] | None = None, env: dict[str, str] | None = None
+) -> None:
+    """What is judged before it runs. What it then touches, nobody knows."""
+    argv = _argv(command)
+    _refuse_odd(argv, env or {})
+    _ = proxy_to(context, network or [])
+    have_judged(context, _deeds(argv, network or []))
 
 
 @tool(
@@ -45,6 +56,7 @@ def stays_inside(network: list[str] | None = None) -> bool:
     effects=["reads", "writes", "network"],
     judges=True,
     staged=stays_inside,
+    foresee=foresee,
     undo=undo,
 )
 async def run(  # noqa: PLR0913  each is a word that plans may write
@@ -69,7 +81,7 @@ async def run(  # noqa: PLR0913  each is a word that plans may write
         check: Whether a code other than 0 is a failure.
         keep: Whether what it changes is kept, if it ends with code 0.
     """
-    argv = ["bash", "-c", command] if isinstance(command, str) else command
+    argv = _argv(command)
     _refuse_odd(argv, env or {})
     wanted = network or []
     made = Command(
@@ -82,8 +94,15 @@ async def run(  # noqa: PLR0913  each is a word that plans may write
         network=proxy_to(context, wanted),
         binds=binds_for(context, python=bool(wanted)),
     )
-    deeds = (Deed("run", argv[0], tuple(argv)), *connections(wanted))
-    return await carried(context, Errand(made, argv[0], deeds, check, keep))
+    return await carried(context, Errand(made, argv[0], _deeds(argv, wanted), check, keep))
+
+
+def _argv(command: list[str] | str) -> list[str]:
+    return ["bash", "-c", command] if isinstance(command, str) else command
+
+
+def _deeds(argv: list[str], network: list[str]) -> tuple[Deed, ...]:
+    return (Deed("run", argv[0], tuple(argv)), *connections(network))
 
 
 def time_for(context: Context, seconds: float | None) -> float:

@@ -149,12 +149,17 @@ def _settings(said: Mapping[str, str]) -> dict[str, str]:
     return {"GIT_CONFIG_COUNT": str(len(pairs)), **named}
 
 
+def refuse_fenced(repository: Repository) -> None:
+    """`ToolFailure` where there is no way out."""
+    if repository.tier == "landlock":
+        raise ToolFailure("unavailable", "the tier `landlock` has no way to the network; use `bwrap`")
+
+
 async def outgoing(
     context: Context, repository: Repository, url: Url, place: Path, known: Sequence[str] = ()
 ) -> Outgoing:
     """The way to an address, judged. `known`: addresses that this deed was let to before."""
-    if repository.tier == "landlock":
-        raise ToolFailure("unavailable", "the tier `landlock` has no way to the network; use `bwrap`")
+    refuse_fenced(repository)
     gate = await asyncio.to_thread(Pinned, context.guard, url.host, url.port, known)
     left = context.seconds_left
     seconds = LONGEST if left is None else max(MARGIN, min(LONGEST, left - MARGIN))

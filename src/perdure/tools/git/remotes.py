@@ -54,12 +54,15 @@ class Remote:
 
 async def remote_of(repository: Repository, name: str) -> Remote:
     """A remote that may be pushed to, by its name or by its address."""
-    if _FAR.fullmatch(name):
-        return _vetted(repository, name, name)
-    remote = _vetted(repository, name, _address_of(repository, name))
+    remote = named_remote(repository, name)
     if remote.url is None:
         await _refuse_scripted(remote, repository.tier)
     return remote
+
+
+def named_remote(repository: Repository, name: str) -> Remote:
+    """A remote by its name or by its address; nobody has looked what is there."""
+    return _vetted(repository, name, name if _FAR.fullmatch(name) else _address_of(repository, name))
 
 
 def _address_of(repository: Repository, name: str) -> str:

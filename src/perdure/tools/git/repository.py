@@ -119,6 +119,11 @@ class Repository:
         return {name: f"-> {symref}" if symref else found for name, found, symref in rows}
 
 
+def is_within(hands: Hands | None) -> bool:
+    """Whether all that git touches lies in the workspace: it is walled in, and the repository is not elsewhere."""
+    return hands is None or (hands.is_walled and not (hands.workspace / ".git").is_file())
+
+
 async def opened(context: Context, worktree: str = "") -> Repository:
     """The repository of the workspace, or of a worktree of the engine's own, after a look at its settings."""
     context.kept_in(context.hands.tier)

@@ -59,16 +59,25 @@ class Gate:
 
     def admit(self, host: str, port: int) -> Pin:
         """Judge a connection and find its addresses. Also `Unapproved`, if a person has to agree first."""
+        return Pin(host, port, tuple(self._addresses(self._judged(host, port), host, port)))
+
+    def foresee(self, host: str, port: int) -> None:
+        """Judge a connection that is not made, as far as that goes without asking anybody for its address."""
+        deed = self._judged(host, port)
+        if host == LOCALHOST or _is_address(host):
+            self._addresses(deed, host, port)
+
+    def _judged(self, host: str, port: int) -> Deed:
         deed = Deed("connect", f"{host}:{port}"[:SHOWN])
         if not is_host(host):
             raise self.refuse(deed, f"{host[:SHOWN]!r} is no host")
         with self._lock:
             self._guard.check([deed])
-        return Pin(host, port, tuple(self._addresses(deed, host, port)))
+        return deed
 
     def _addresses(self, deed: Deed, host: str, port: int) -> list[str]:
         named = self._guard.names(deed)
-        if is_ipv4(host) or host.startswith("["):
+        if _is_address(host):
             return self._checked(deed, [host.strip("[]")], anywhere=named)
         found = self._looked_up(host, port)
         if host == LOCALHOST and named and all(map(is_loopback, found)):
@@ -129,6 +138,10 @@ class Pinned(Gate):
 
     def _may_reach(self, address: str, port: str) -> bool:
         return address in self._known or super()._may_reach(address, port)
+
+
+def _is_address(host: str) -> bool:
+    return is_ipv4(host) or host.startswith("[")
 
 
 def _written(address: str) -> str:

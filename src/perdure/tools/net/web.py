@@ -51,6 +51,12 @@ def asked(guard: Guard, asking: Asking, url: str, query: dict[str, Any], bounds:
     return Result(*followed(Gate(guard), asking, url_of(with_query(url, query)), bounds))
 
 
+def foreseen(guard: Guard, url: str, query: dict[str, Any]) -> None:
+    """Have the first connection judged. Where it is redirected to is known only by asking."""
+    there = url_of(with_query(url, query))
+    Gate(guard).foresee(there.host, there.port)
+
+
 def result(found: Result, asking: Asking, *, strict: bool, doubtful: bool = False) -> dict[str, Any]:
     """What a tool gives. `strict`: only what was done is a result. `doubtful`: nobody can tell a repetition."""
     if strict and not _is_done(found, asking):

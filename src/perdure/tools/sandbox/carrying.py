@@ -6,7 +6,7 @@ agrees to exactly that, and not to a second run of the command; and after a cras
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -52,8 +52,7 @@ class Errand:
 
 async def carried(context: Context, errand: Errand) -> Output:
     """Run it, and carry its changes over. `ToolFailure` leaves the workspace as it was."""
-    for deed in errand.deeds:  # one by one, so that what is agreed to holds for a connection by itself
-        context.guard.check([deed])
+    have_judged(context, errand.deeds)
     findings = Findings(context.hands.state, context.key)
     found = await asyncio.to_thread(findings.get)
     if found is None:
@@ -70,6 +69,12 @@ async def carried(context: Context, errand: Errand) -> Output:
             findings.forget()
         raise
     return {**found.output, **made}
+
+
+def have_judged(context: Context, deeds: Iterable[Deed]) -> None:
+    """One by one, so that what is agreed to holds for a connection by itself."""
+    for deed in deeds:
+        context.guard.check([deed])
 
 
 async def _ran(context: Context, errand: Errand) -> Found:

@@ -10,14 +10,14 @@ from perdure.tools.context import Context
 from perdure.tools.git.history import commits, difference
 from perdure.tools.git.history import status as status_of
 from perdure.tools.git.names import pathspec
-from perdure.tools.git.repository import opened
+from perdure.tools.git.repository import is_within, opened
 from perdure.tools.tool import tool
 
 Paths = Annotated[list[Short], Field(max_length=1_000)]
 Count = Annotated[int, Field(ge=1, le=1_000)]
 
 
-@tool(name="git.status", repeat="safe", effects=["reads"], judges=True, staged=True)
+@tool(name="git.status", repeat="safe", effects=["reads"], judges=True, staged=is_within)
 async def status(context: Context, *, ignored: bool = False, worktree: Short = "") -> dict[str, Any]:
     """What has changed in a working tree, and on which branch it is.
 
@@ -28,7 +28,7 @@ async def status(context: Context, *, ignored: bool = False, worktree: Short = "
     return await status_of(await opened(context, worktree), ignored=ignored)
 
 
-@tool(name="git.diff", repeat="safe", effects=["reads"], judges=True, staged=True)
+@tool(name="git.diff", repeat="safe", effects=["reads"], judges=True, staged=is_within)
 async def diff(
     context: Context, old: Short = "HEAD", new: Short = "", paths: Paths | None = None, worktree: Short = ""
 ) -> dict[str, Any]:
@@ -45,7 +45,7 @@ async def diff(
     return await difference(repository, context, between, specs(paths))
 
 
-@tool(name="git.log", repeat="safe", effects=["reads"], judges=True, staged=True)
+@tool(name="git.log", repeat="safe", effects=["reads"], judges=True, staged=is_within)
 async def log(
     context: Context, start: Short = "HEAD", until: Short = "", paths: Paths | None = None, count: Count = 50
 ) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ async def log(
     return await commits(repository, first, last, specs(paths), count)
 
 
-@tool(name="git.show", repeat="safe", effects=["reads"], judges=True, staged=True)
+@tool(name="git.show", repeat="safe", effects=["reads"], judges=True, staged=is_within)
 async def show(context: Context, commit: Short = "HEAD", paths: Paths | None = None) -> dict[str, Any]:
     """A commit, and what it changed from its first parent.
 

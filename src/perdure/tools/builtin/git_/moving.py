@@ -18,7 +18,7 @@ from perdure.tools.git.landing import land, take_back
 from perdure.tools.git.locks import settled
 from perdure.tools.git.merging import merge_intent
 from perdure.tools.git.names import branch_ref, tag_ref
-from perdure.tools.git.repository import Repository, opened
+from perdure.tools.git.repository import Repository, is_within, opened
 from perdure.tools.tool import tool
 
 Message = Annotated[str, Field(max_length=100_000)]
@@ -89,7 +89,7 @@ async def _parent_of(repository: Repository, update: Update) -> str:
     return update.old or await repository.find(f"{update.new}^1")
 
 
-@tool(name="git.commit", repeat="keyed", effects=["reads", "writes"], judges=True, staged=True, undo=undo_commit)
+@tool(name="git.commit", repeat="keyed", effects=["reads", "writes"], judges=True, staged=is_within, undo=undo_commit)
 async def commit(  # noqa: PLR0913  each is a word of the plan
     context: Context,
     message: Message,
@@ -126,7 +126,7 @@ async def commit(  # noqa: PLR0913  each is a word of the plan
     return await performed(context, repository, _deeds("git.commit", ref), prepare, after)
 
 
-@tool(name="git.branch", repeat="keyed", effects=["writes"], judges=True, staged=True, undo=undo)
+@tool(name="git.branch", repeat="keyed", effects=["writes"], judges=True, staged=is_within, undo=undo)
 async def branch(context: Context, name: Short, start: Short = "HEAD", *, delete: bool = False) -> dict[str, Any]:
     """Make a branch, or delete one; the files in the workspace stay as they are.
 
@@ -138,7 +138,7 @@ async def branch(context: Context, name: Short, start: Short = "HEAD", *, delete
     return await _labelled(context, "git.branch", branch_ref(name), start, "", delete=delete)
 
 
-@tool(name="git.tag", repeat="keyed", effects=["writes"], judges=True, staged=True, undo=undo)
+@tool(name="git.tag", repeat="keyed", effects=["writes"], judges=True, staged=is_within, undo=undo)
 async def tag(
     context: Context, name: Short, target: Short = "HEAD", message: Message = "", *, delete: bool = False
 ) -> dict[str, Any]:
@@ -166,7 +166,7 @@ async def _labelled(  # noqa: PLR0913  each is a word of the plan
     return await performed(context, repository, _deeds(name, ref), prepare)
 
 
-@tool(name="git.merge", repeat="keyed", effects=["writes"], judges=True, staged=True, undo=undo)
+@tool(name="git.merge", repeat="keyed", effects=["writes"], judges=True, staged=is_within, undo=undo)
 async def merge(  # noqa: PLR0913  each is a word of the plan
     context: Context, source: Short, into: Short, message: Message = "", author: Short = "", *, forward: bool = True
 ) -> dict[str, Any]:

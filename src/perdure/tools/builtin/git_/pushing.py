@@ -14,11 +14,12 @@ from perdure.tools.git.committing import shown_between
 from perdure.tools.git.desk import Desk, Intent, Update
 from perdure.tools.git.login import login_for
 from perdure.tools.git.names import branch_ref
-from perdure.tools.git.outgoing import outgoing
+from perdure.tools.git.outgoing import outgoing, refuse_fenced
 from perdure.tools.git.pushing import Beside, Way, is_left, refuse_rewriting, send, there
 from perdure.tools.git.refusing import REMOTE, refusal
-from perdure.tools.git.remotes import Remote, remote_of
-from perdure.tools.git.repository import Repository, opened
+from perdure.tools.git.remotes import Remote, named_remote, remote_of
+from perdure.tools.git.repository import Repository, is_within, opened
+from perdure.tools.net.gate import Gate
 from perdure.tools.tool import tool
 
 WHY: Final = "a push leaves this repository"
@@ -38,9 +39,12 @@ class Errand:
     def agree(self, update: Update, shown: str) -> None:
         """Go on only if a person has agreed to this move."""
         moves = f"{update.ref}: {update.old or 'nothing'} -> {update.new or 'nothing'}"
-        deed = Deed("use", f"git:remote/{self.remote.name}/{update.ref}")
         where = f"{self.remote.name} at {self.remote.told}" if self.remote.is_named else self.remote.told
-        self._context.guard.ask(deed, WHY, f"{where}\n{moves}\n\n{shown}".strip())
+        _ask(self._context, self.remote.name, update.ref, f"{where}\n{moves}\n\n{shown}".strip())
+
+
+def _ask(context: Context, remote: str, ref: str, shown: str) -> None:
+    context.guard.ask(Deed("use", f"git:remote/{remote}/{ref}"), WHY, shown)
 
 
 class Other(NamedTuple):
@@ -103,12 +107,28 @@ async def _refuse_unknown(repository: Repository, update: Update) -> None:
         raise refusal(REMOTE, "unmet", told, ref=update.ref)
 
 
+async def foresee(  # noqa: PLR0913  each is a word of the plan
+    context: Context, branch: str, remote: str = "origin", to: str = "", *, user: str = "", password: str = ""
+) -> None:
+    """Where it would go. What is there already is known only by asking."""
+    ref = branch_ref(to or branch)
+    if is_within(context.hands):  # else what it needs is not in the copy of a workspace
+        repository = await opened(context)
+        target = named_remote(repository, remote)
+        _ = login_for(target, user, password)
+        if target.url is not None:
+            refuse_fenced(repository)
+            Gate(context.guard).foresee(target.url.host, target.url.port)
+    _ask(context, remote, ref, f"{branch_ref(branch)} -> {remote} {ref}")
+
+
 @tool(
     name="git.push",
     repeat="never",
     effects=["network", "irreversible"],
     judges=True,
     staged=False,
+    foresee=foresee,
     probe=probe,
     undo=undo_push,
 )

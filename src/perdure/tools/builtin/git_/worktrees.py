@@ -8,7 +8,7 @@ from perdure.tools.builtin.bounds import Short
 from perdure.tools.builtin.git_.moving import performed
 from perdure.tools.context import Context
 from perdure.tools.git.desk import Desk, Intent
-from perdure.tools.git.repository import WORKTREES, Repository, opened
+from perdure.tools.git.repository import WORKTREES, Repository, is_within, opened
 from perdure.tools.git.worktrees import check_out, remove, worktree_intent
 from perdure.tools.tool import tool
 
@@ -25,7 +25,7 @@ async def undo_worktree(context: Context, key: str, output: Any = None) -> None:
     await remove(repository, await opened(context, path.name) if is_whole else None, path, told["commit"])
 
 
-@tool(name="git.worktree", repeat="keyed", effects=["writes"], judges=True, staged=True, undo=undo_worktree)
+@tool(name="git.worktree", repeat="keyed", effects=["writes"], judges=True, staged=is_within, undo=undo_worktree)
 async def worktree(context: Context, start: Short = "HEAD") -> dict[str, Any]:
     """Make a working tree of the engine's own, away from the workspace. Undoing this removes it if it is unchanged.
 
