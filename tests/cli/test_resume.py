@@ -81,3 +81,23 @@ def test_resumed_by_the_process_that_has_the_journal(place):
         until(place.deeds, "the owner")
         assert "nobody drives it" not in place.do("approve", run).stderr
         assert place.do("resume", run).stdout == "published\n"
+
+
+def test_whoever_is_late_to_take_over_hands_its_run_to_the_new_owner(place):
+    """Three processes: the owner dies, one follower takes the journal, and the run of the other must not stand still."""
+    other = place.plan(WAIT.replace("name: one", "name: other"), "other.yaml")
+    with place.going("run", place.plan(WAIT), *TOOLS) as owner:
+        until(lambda: "begun one" in place.deeds(), "the owner's run")
+        with place.going("run", other, *TOOLS) as second, place.going("resume", owner.run, *TOOLS) as third:
+            until(lambda: "begun other" in place.deeds(), "the run that the owner drives for another")
+            assert third.run == owner.run
+            second.send(signal.SIGSTOP)  # so that it is late
+            owner.kill()
+            until(lambda: place.deeds().count("begun one") == 2, "the third process takes over")
+            second.send(signal.SIGCONT)
+            place.let("other")
+            second.ends(0)
+            assert place.shown(second.run)["status"] == "succeeded"
+            assert third.process.poll() is None
+            place.let("one")
+            third.ends(0)

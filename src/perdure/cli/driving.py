@@ -1,6 +1,7 @@
 """Carrying a run on and following it: in this process if nobody owns the journal, else through the owner.
 
-Whoever owns the journal drives all its runs. When an owner leaves while we follow one of them, we take over.
+Whoever owns the journal drives all its runs. When an owner leaves while we follow one of them, we take over; if another
+process was faster, the run is handed to that one.
 """
 
 import asyncio
@@ -305,12 +306,12 @@ class _Following:
     # ------------------------------------------------------------ through the owner
 
     async def _ask(self, job: Job) -> tuple[int | None, str]:
-        """Have the owner do it, and follow. No code: the owner has left, and the run is ours to carry on."""
-        run = await self._asked(job)
+        """Have the owner do it, and follow. No code: that owner has left, and the run needs another."""
+        run, owner = await self._asked(job)
         self._begun(run)
         async with opened(self._manner.settings) as journal:
             view, screen = View(journal, run), self._manner.screen()
-            task = asyncio.create_task(follow(journal, view, screen, self._enough(), self._shown))
+            task = asyncio.create_task(follow(journal, view, screen, self._enough(owner), self._shown))
             try:
                 left = await self._until(task)
                 if left is not None:
@@ -326,21 +327,22 @@ class _Following:
             self._say_paused(view)
         return code, run
 
-    async def _asked(self, job: Job) -> str:
+    async def _asked(self, job: Job) -> tuple[str, str]:
+        """The run, and who has it."""
         try:
-            done = (await ask_owner(self._manner.settings, job.request())).done
+            reached = await ask_owner(self._manner.settings, job.request())
         except OwnerRefused as refusal:
             if refusal.code != "PRD1000":
                 raise
             hint = "wait until that process has left, or name another journal with --db"
             told = f"the process that has the journal cannot carry this out: {refusal.message}"
             raise NotThere(told, hint) from refusal
-        return done if isinstance(done, str) else done[0]
+        return reached.done if isinstance(reached.done, str) else reached.done[0], reached.owner
 
     def _is_enough(self, view: View) -> bool:
         return not self._manner.wait and rests(view.state)
 
-    def _enough(self) -> Enough:
+    def _enough(self, owner: str) -> Enough:
         idle = 0
 
         async def enough(view: View) -> bool:
@@ -348,7 +350,7 @@ class _Following:
             idle += 1
             if self._is_enough(view):
                 return True
-            return idle % _LOOK == 0 and not await is_owned(self._manner.settings)
+            return idle % _LOOK == 0 and not await is_owned(self._manner.settings, owner)
 
         return enough
 

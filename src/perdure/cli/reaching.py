@@ -29,6 +29,8 @@ class Reached:
     done: Any
     driven: bool
     """Whether somebody carries the run on."""
+    owner: str = ""
+    """Who has done it; empty: this process."""
 
 
 by_option = click.option("--by", metavar="NAME", default=None, help="Who you are; else your user name.")
@@ -82,19 +84,19 @@ async def ask_owner(settings: Settings, request: Mapping[str, Any]) -> Reached:
                 raise
             await asyncio.sleep(AGAIN)
         else:
-            return Reached(reply.get("done"), bool(reply.get("driven")))
+            return Reached(reply.get("done"), bool(reply.get("driven")), str(reply.get("owner", "")))
     raise AssertionError  # the last try has left
 
 
-async def is_owned(settings: Settings) -> bool:
-    """Whether some process has the journal and drives runs."""
+async def is_owned(settings: Settings, owner: str = "") -> bool:
+    """Whether some process has the journal and drives runs; if an owner is named, whether it is that one."""
     try:
         reply = await ask(socket_of(settings.db), {"do": "who"})
     except NoOwner:
         return False
     except NoAnswer:  # it leaves, or has much to do; whoever asks will ask again
         return True
-    return bool(reply.get("driven"))
+    return bool(reply.get("driven")) and owner in ("", reply.get("owner", ""))
 
 
 async def do_here(settings: Settings, request: Mapping[str, Any]) -> Reached:

@@ -24,6 +24,8 @@ _HIDDEN: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 _UNSPEAKABLE: Final = re.compile("[\x00\ud800-\udfff]")
 """What no word of a command can hold. A line break is fine: programs are handed over as words."""
 LONGEST: Final = 4096
+SHOWN: Final = 200
+"""Letters of a name that cannot be judged."""
 LONGEST_COMMAND: Final = 1024 * 1024
 LAST_PORT: Final = 65_535
 HTTPS: Final = "443"
@@ -44,12 +46,17 @@ def flaw_of(deed: Deed) -> str:
     if not deed.what:
         return "it has no name"
     if len(deed.what) > LONGEST or _HIDDEN.search(deed.what):
-        return "it is too long, or holds control characters"
+        return f"{_shown(deed.what)} is too long, or holds control characters"
     if deed.kind in ("read", "write"):
         return path_flaw(deed.what)
     if deed.kind == "connect":
         return host_flaw(deed.what)
     return _command_flaw(deed) if deed.kind == "run" else ""
+
+
+def _shown(text: str) -> str:
+    """Written out, so that it can be found, and shown whatever it holds."""
+    return ascii(text) if len(text) <= SHOWN else f"{text[:SHOWN]!a}…"
 
 
 def path_flaw(path: str) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from perdure.control import Request
@@ -29,7 +30,8 @@ class Passing(PerdureError):
 
 
 def handler(engine: "Engine") -> Callable[[Request], Awaitable[Reply]]:
-    """Answers requests by the engine."""
+    """Answers requests by the engine. Each answer says who gives it, so that whoever follows sees when that changes."""
+    owner = token_hex(8)
 
     async def handle(request: Request) -> Reply:
         asked = request.body
@@ -43,7 +45,7 @@ def handler(engine: "Engine") -> Callable[[Request], Awaitable[Reply]]:
             raise BadRequest(f"the request {verb!r} lacks {', '.join(missing)}")
         if engine.idle and verb in _BEGINNING:
             raise Passing("the process that has the journal only hands on a message", "try again")
-        return {"done": await known(engine, names), "driven": not engine.idle}
+        return {"done": await known(engine, names), "driven": not engine.idle, "owner": owner}
 
     return handle
 

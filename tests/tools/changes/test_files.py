@@ -353,3 +353,22 @@ async def test_listing_and_searching_stay_inside_and_within_bounds(call, workspa
     assert hidden["withheld"] > 0
     await refused(call("list", path="out"), "invalid", "no directory")
     await refused(call("list", path="nowhere"), "invalid", "no directory")
+
+
+async def test_a_write_that_does_not_say_what_leaves_the_file_as_it_is(call, workspace):
+    workspace.write(a_txt="precious\n")
+    await refused(call("write", path="a.txt"), "invalid", "`text` or `base64`")
+    await refused(call("write", path="a.txt", text="x", base64="eA=="), "invalid", "both")
+    assert (workspace.path / "a.txt").read_text() == "precious\n"
+    await given(call("write", path="a.txt", text=""))
+    assert (workspace.path / "a.txt").read_bytes() == b""
+
+
+@pytest.mark.parametrize("name", [b"two\nlines.txt", b"bell\x07.txt", b"caf\xe9.txt"])
+async def test_a_name_that_cannot_be_written_plainly_counts_as_withheld(name, call, workspace):
+    workspace.write(a_txt="needle\n")
+    (workspace.path / os.fsdecode(name)).write_text("needle\n")
+    listed = await given(call("list"))
+    assert ([each["path"] for each in listed["entries"]], listed["withheld"]) == (["a.txt"], 1)
+    found = await given(call("search", text="needle"))
+    assert ([each["path"] for each in found["matches"]], found["withheld"]) == (["a.txt"], 1)

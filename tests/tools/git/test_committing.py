@@ -79,8 +79,6 @@ def test_a_file_becomes_a_directory_and_the_other_way_round(shop):
         (["**/*.py"], ["src/a.py", "src/deep/c.py", "src/x[1].py"]),
         (["src/x[1].py"], ["src/x[1].py"]),
         (["notes.txt", "README.md"], ["README.md", "notes.txt"]),
-        (["nothing/here"], []),
-        ([":(exclude)src"], []),
     ],
 )
 def test_paths_are_files_directories_or_patterns(paths, expected, shop):
@@ -89,6 +87,37 @@ def test_paths_are_files_directories_or_patterns(paths, expected, shop):
     (shop.root / "README.md").unlink()
     output = shop.do("git.commit", message="Some", paths=paths)
     assert [each["path"] for each in output["files"]] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [
+        ("src/a.pi", 'did you mean "src/a.py"?'),
+        ("nothing/here", "write it from the root"),
+        (":(exclude)src", "matches no file"),
+        ("**/*.rs", "matches no file"),
+    ],
+)
+def test_a_path_that_is_nowhere_is_refused_and_nothing_is_committed(path, word, shop):
+    for n in range(10):
+        shop.write(f"new-{n}.txt", "changed\n")
+    failure = shop.fail("git.commit", message="Some", paths=["new-1.txt", path])
+    assert (failure.kind, failure.detail["code"], failure.detail["path"]) == ("invalid", "PRD5205", path)
+    assert word in failure.message
+    assert "perdure" not in shop.refs()
+
+
+def test_paths_of_what_is_gone_unchanged_or_empty_are_no_mistake(shop):
+    shop.git("rm", "-q", "README.md")
+    (shop.root / "empty").mkdir()
+    output = shop.do("git.commit", message="Some", paths=["README.md", "src/a.py", "empty"])
+    assert [each["path"] for each in output["files"]] == ["README.md"]
+
+
+def test_a_name_that_cannot_be_judged_is_named(shop):
+    (shop.root / "two\nlines.txt").write_text("x")
+    failure = shop.fail("git.commit", message="All")
+    assert r"'two\nlines.txt' is too long, or holds control characters" in failure.message
 
 
 def test_nothing_changed_is_no_commit(shop):

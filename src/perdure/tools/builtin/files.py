@@ -49,31 +49,32 @@ def write(  # noqa: PLR0913  each word stands for itself in a plan
     path: Path,
     context: Context,
     *,
-    text: Letters = "",
-    base64: Letters = "",
+    text: Letters | None = None,
+    base64: Letters | None = None,
     must: Must = "",
     expect: str = "",
     executable: bool | None = None,
     encoding: Encoding = "utf-8",
 ) -> dict[str, Any]:
-    """Writes a whole file. A text keeps the newlines and the byte order mark of the file that was there.
+    """Writes a whole file, of `text` or of `base64`. A text keeps the newlines and the byte order mark of the old file.
 
     Args:
         path: From the workspace's root; directories on the way are made.
-        text: What the file shall hold.
-        base64: What it shall hold, if that is no text.
+        text: What the file shall hold; `""` for an empty one. Left out: `base64` is given.
+        base64: What it shall hold, if that is no text. Left out: `text` is given.
         must: `create`: only if there is nothing yet; `replace`: only if there is a file.
         expect: The digest that `files.read` gave; if the file is another by now, nothing is written.
         executable: Whether it may be run; left out: as it was.
         encoding: Of the text.
     """
+    _refuse_unsaid(text, base64)
     with Desk(context) as desk:
         if (done := desk.unfinished()) is not None:
             return done
         draft = Draft(desk, path)
         old = draft.image(path)
         _refuse_unexpected(path, old, must, expect)
-        data = from_base64(base64) if base64 else _fitted(draft, path, old, text, encoding)
+        data = from_base64(base64) if base64 else _fitted(draft, path, old, text or "", encoding)
         draft.write(path, data, _mode(old, executable))
         return desk.carry_out(draft.changes())
 
@@ -156,6 +157,14 @@ def delete(paths: Annotated[list[Path], Field(min_length=1, max_length=MANY)], c
 
 
 # ------------------------------------------------------------------------------- writing
+
+
+def _refuse_unsaid(text: str | None, base64: str | None) -> None:
+    """A word that was forgotten must not empty a file."""
+    if text is None and base64 is None:
+        raise ToolFailure("invalid", 'say what the file shall hold: `text` or `base64`; `text: ""` is an empty file')
+    if text and base64:
+        raise ToolFailure("invalid", "`text` and `base64` are both given; leave one of them out")
 
 
 def _refuse_unexpected(path: str, old: Image | None, must: Must, expect: str) -> None:

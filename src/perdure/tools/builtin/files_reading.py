@@ -76,7 +76,7 @@ def list_(
                 found.append(_entry(each))
             if len(found) > most:
                 break
-    return {"entries": found[:most], "more": len(found) > most or walk.is_cut, "withheld": looking.withheld}
+    return {"entries": found[:most], "more": len(found) > most or walk.is_cut, "withheld": looking.withheld + walk.odd}
 
 
 @tool(name="files.search", repeat="safe", effects=["reads"], judges=True, staged=True)
@@ -108,7 +108,7 @@ def search(  # noqa: PLR0913  each word stands for itself in a plan
             if each.kind == "file" and is_like(glob, each.path):
                 hunt.look(looking, each)
     more = hunt.is_over or walk.is_cut
-    return {"matches": hunt.found[:most], "files": hunt.files, "more": more, "withheld": looking.withheld}
+    return {"matches": hunt.found[:most], "files": hunt.files, "more": more, "withheld": looking.withheld + walk.odd}
 
 
 class _Hunt:

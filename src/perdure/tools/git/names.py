@@ -9,6 +9,8 @@ HEADS: Final = "refs/heads/"
 TAGS: Final = "refs/tags/"
 KEPT: Final = "refs/perdure/keep/"
 """Where commits are held that nothing else holds any more, so that they can be brought back."""
+SPEC: Final = ":(top,glob)"
+"""How git is told that what follows is a path or a pattern from the root."""
 LONGEST: Final = 200
 _NAME: Final = re.compile(r"[A-Za-z0-9][\w./-]*", re.ASCII)
 _FLAW: Final = re.compile(r"\.\.|//|/\.|\.lock(/|$)|[./]$")
@@ -49,7 +51,7 @@ def pathspec(pattern: str) -> str:
     if any(part in ("", ".", "..") for part in parts) or "\0" in pattern or len(pattern) > LONGEST * 20:
         hint = "write it from the root of the workspace, without . and .., as in src/**/*.py"
         raise refusal(NAME, "invalid", f"{_shown(pattern)} is no path: {hint}", name=_shown(pattern))
-    return f":(top,glob){pattern.rstrip('/')}"
+    return f"{SPEC}{pattern.rstrip('/')}"
 
 
 def is_id(text: str) -> bool:

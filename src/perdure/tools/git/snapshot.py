@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from perdure.core.policy import Deed
+from perdure.plan.problems import did_you_mean
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.git.desk import Desk
-from perdure.tools.git.names import readable
+from perdure.tools.git.names import SPEC, readable
 from perdure.tools.git.reading import read_into
-from perdure.tools.git.refusing import CONFIG, refusal
+from perdure.tools.git.refusing import ABSENT, CONFIG, refusal
 from perdure.tools.git.repository import Repository
 
 MOST: Final = 20_000
@@ -51,6 +52,7 @@ async def snapshot_of(draft: Repository, desk: Desk, parent: str, paths: Sequenc
     """The tree of a commit with what is in the working tree, or with some of its paths on top of its parent."""
     old = parent or await draft.line("mktree")
     names = await _touched(draft, desk, paths)
+    await _refuse_unmatched(draft, parent, paths)
     _check_reading(context, names)
     await _refuse_converted(draft, names)
     await _put(draft, desk, names)
@@ -77,6 +79,27 @@ async def _touched(draft: Repository, desk: Desk, paths: Sequence[str]) -> list[
     if len(names) > MOST:
         raise ToolFailure("invalid", f"{len(names):,} files are not in the index; name at most {MOST:,} by `paths`")
     return names
+
+
+async def _refuse_unmatched(draft: Repository, parent: str, paths: Sequence[str]) -> None:
+    """A path that is nowhere was meant otherwise; a commit without it would look like all of it."""
+    for path in paths:
+        name = path.removeprefix(SPEC)
+        if not _is_there(draft, name) and not await _known(draft, parent, path):
+            known = map(readable, await _known(draft, parent))
+            hint = did_you_mean(name, known) or "write it from the root of the workspace, as in src/**/*.py"
+            raise refusal(ABSENT, "invalid", f"nothing is committed: {name!a} matches no file; {hint}", path=name)
+
+
+def _is_there(draft: Repository, name: str) -> bool:
+    return os.path.lexists(draft.root / name)
+
+
+async def _known(draft: Repository, parent: str, *paths: str) -> list[bytes]:
+    """Files of the index, of the parent, and those that are new; not those that are ignored."""
+    beside = [f"--with-tree={parent}"] if parent else []
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", *beside, "--", *paths)
+    return (await draft.ask(*words, cut=True)).out.split(b"\0")[:-1]
 
 
 def _check_reading(context: Context, names: Sequence[bytes]) -> None:
