@@ -129,3 +129,34 @@ def test_s9_a_no_leaves_everything_as_it_was(perdure, tmp_path):
     assert perdure("reject", "@last", "--db", tmp_path / "runs.db", cwd=tmp_path).returncode == 0
     done = perdure("resume", "@last", "--db", tmp_path / "runs.db", cwd=tmp_path)
     assert (done.returncode, (tmp_path / "note.txt").exists()) == (1, False)
+
+
+TAKEN_BACK = """
+perdure: 1
+steps:
+  - {id: mark, checkpoint: true}
+  - {id: write, tool: files.write, with: {path: a.txt, text: hi}, retry: {attempts: 1}}
+  - {id: agree, ask: "Keep it?", on: {rejected: back}}
+  - {id: read, tool: files.read, with: {path: a.txt}, on: {success: done}}
+  - {id: back, rollback: mark}
+"""
+
+
+@pytest.mark.parametrize(
+    "words", [("approve", "@last"), ("pause", "@last"), ("stop", "--all"), ("reject", "@last")], ids=lambda words: words[0]
+)
+def test_a_message_to_a_run_that_nobody_drives_says_nothing_false(place, words):
+    place.run(TAKEN_BACK, code=4)
+    done = place.do(*words)
+    assert "PRD" not in done.stderr
+    assert "cannot be carried on" not in done.stderr
+    assert " at 20" not in done.stderr, "nothing is due at an hour"
+
+
+def test_who_only_brings_a_no_takes_nothing_back_and_leaves_it_to_who_goes_on(place):
+    place.run(TAKEN_BACK, code=4)
+    place.do("reject", "@last")
+    assert "undo" not in place.do("logs", "@last").stdout
+    assert (place.path / "a.txt").exists()
+    place.do("resume", "@last")
+    assert not (place.path / "a.txt").exists()
