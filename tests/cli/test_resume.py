@@ -81,3 +81,8 @@ def test_resumed_by_the_process_that_has_the_journal(place):
         until(place.deeds, "the owner")
         assert "nobody drives it" not in place.do("approve", run).stderr
         assert place.do("resume", run).stdout == "published\n"
+
+
+def test_nothing_to_go_on_with_is_a_document_too(place):
+    place.run(ASK, code=4)
+    assert json.loads(place.do("resume", "--all", "--json").stdout) == {"schema": "perdure.resumed/1", "runs": []}

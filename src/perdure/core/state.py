@@ -80,6 +80,8 @@ class State:
         """Those that are open."""
         self.asked: dict[str, Cell] = {}
         self.answers: dict[str, Value] = {}
+        self.reasons: dict[str, str] = {}
+        """Why an answer was given, by question, where somebody said so."""
         self.signals: dict[str, deque[Value]] = {}
         self.taken: dict[str, Value] = {}
         """Signals that steps have just taken."""

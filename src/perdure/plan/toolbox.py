@@ -50,5 +50,7 @@ def _named(listed: Raw) -> tuple[Raw, Raw]:
     if is_mapping(listed) and isinstance(name := listed.get("name"), str):
         return name, {word: listed.get(word) for word in ToolFacts.model_fields}
     if not isinstance(listed, str):
-        raise ValueError(f"a tool in a list is a name, or what `perdure tools ls --json` prints, and not {str(listed)[:60]}")  # noqa: TRY004  Pydantic tells of it
+        raise ValueError(
+            f"a tool in a list is a name, or what `perdure tools ls --json` prints, and not {str(listed)[:60]}"
+        )  # noqa: TRY004  Pydantic tells of it
     return listed, {}
