@@ -136,20 +136,20 @@ def test_settings_are_shown_with_their_origin(perdure, home):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "mode", "about", "words"),
+    ("name", "text", "mode", "words"),
     [
-        ("policy.toml", "", 0o622, "policy", "PRD1705: others than you may write"),
-        ("policy.toml", '[sandbox]\nbinds = ["/no/such/place"]', 0o600, "policy", "/no/such/place"),
-        ("secrets.toml", 'A = "a long one"', 0o644, "secrets", "PRD5301: others can read"),
-        ("mcp.json", "{", 0o600, "mcp", "PRD5401: "),
+        ("policy.toml", "", 0o622, "PRD1705: others than you may write"),
+        ("policy.toml", '[sandbox]\nbinds = ["/no/such/place"]', 0o600, "/no/such/place"),
+        ("secrets.toml", 'A = "a long one"', 0o644, "PRD5301: others can read"),
+        ("mcp.json", "{", 0o600, "PRD5401: "),
     ],
 )
-def test_files_of_the_user_that_are_refused_are_told(perdure, home, db, name, text, mode, about, words):
+def test_files_of_the_user_that_are_refused_are_told(perdure, home, name, text, mode, words):  # noqa: PLR0913, PLR0917  a row of a table
     file = home / ".config" / "perdure" / name
     file.parent.mkdir(parents=True)
     file.write_text(text)
     file.chmod(mode)
-    done = perdure("doctor", "--json", "--db", db)
+    done = perdure("doctor", "--json", "--db", home / "runs.db")
     assert done.returncode == 1
-    [found] = [each for each in json.loads(done.stdout)["checks"] if each["about"] == about]
+    [found] = [each for each in json.loads(done.stdout)["checks"] if each["about"] == file.stem]
     assert (found["state"], words in found["message"]) == ("fail", True), found

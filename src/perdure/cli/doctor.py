@@ -62,7 +62,7 @@ class Finding:
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, db: str | None, as_json: bool) -> None:
-    """Look at the settings, your policy, SQLite, the sandbox, the disk, and every run that is not over. Nothing is changed.
+    """Look at the settings, your policy, the sandbox, the disk, and every run that is not over. Nothing is changed.
 
     Exit code 0: nothing failed. 1: something did; the line below it says what to do.
     """

@@ -16,7 +16,7 @@ SLIP: Final = 0.85
 
 
 class ToolsHere(Mapping[str, ToolFacts]):
-    """What is known of tools here. Who names modules of tools names all; else a tool may be known where the plan runs."""
+    """What is known of tools here. Who names modules names all tools; else one may be known where the plan runs."""
 
     def __init__(self, addresses: tuple[str, ...]) -> None:
         self._tools = known_tools(addresses)
@@ -41,7 +41,7 @@ class ToolsHere(Mapping[str, ToolFacts]):
 
     @cached_property
     def _others(self) -> Mapping[str, ToolFacts]:
-        """Tools of distributions and MCP servers: nothing is imported or started, and what is broken is for `doctor`."""
+        """Tools of distributions and MCP servers. Nothing is imported or started; what is broken is for `doctor`."""
         found: dict[str, ToolFacts] = {}
         with suppress(PerdureError):
             found |= dict.fromkeys(offers_here().offers, ToolFacts())

@@ -50,7 +50,7 @@ Timer = tuple[int, int, str, int, str]
 class State:
     """A run, as far as its facts tell it."""
 
-    def __init__(self, run: str, rules: Rules) -> None:
+    def __init__(self, run: str, rules: Rules) -> None:  # noqa: PLR0915  a field each
         self.run = run
         self.rules = rules
         self.started: RunStarted | None = None

@@ -36,7 +36,7 @@ class Toolbox(Part):
     def _read_names(cls, raw: Raw) -> Raw:
         if not is_mapping(raw) or not is_list(listed := raw.get("tools")):
             return raw
-        kept = {} if raw.get("schema") == LISTED else raw
+        kept: Mapping[str, Raw] = {} if raw.get("schema") == LISTED else raw
         return {**kept, "tools": dict(map(_named, listed))}
 
     @classmethod
@@ -50,7 +50,6 @@ def _named(listed: Raw) -> tuple[Raw, Raw]:
     if is_mapping(listed) and isinstance(name := listed.get("name"), str):
         return name, {word: listed.get(word) for word in ToolFacts.model_fields}
     if not isinstance(listed, str):
-        raise ValueError(
-            f"a tool in a list is a name, or what `perdure tools ls --json` prints, and not {str(listed)[:60]}"
-        )  # noqa: TRY004  Pydantic tells of it
+        told = f"a tool in a list is a name, or what `perdure tools ls --json` prints, and not {str(listed)[:60]}"
+        raise ValueError(told)  # noqa: TRY004  Pydantic tells of it
     return listed, {}
