@@ -144,3 +144,72 @@ def test_r10_a_run_that_wants_more_time_says_so_and_leaves(perdure, tmp_path):
     assert (asks.returncode, "perdure answer" in asks.stderr) == (4, True), asks.stderr
     assert perdure("answer", "@last", "30", "--db", tmp_path / "runs.db", cwd=tmp_path).returncode == 0
     assert perdure("resume", "@last", "--db", tmp_path / "runs.db", cwd=tmp_path).returncode == 0
+
+
+TAKEN_BACK = """
+perdure: 1
+steps:
+  - {id: mark, checkpoint: true}
+  - {id: write, tool: files.write, with: {path: a.txt, text: hi}, retry: {attempts: 1}}
+  - {id: agree, ask: "Keep it?", on: {rejected: back}}
+  - {id: read, tool: files.read, with: {path: a.txt}, on: {success: done}}
+  - {id: back, rollback: mark}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("approve", "@last"), ("pause", "@last"), ("stop", "--all"), ("reject", "@last")],
+    ids=lambda words: words[0],
+)
+def test_a_message_to_a_run_that_nobody_drives_says_nothing_false(place, words):
+    place.run(TAKEN_BACK, code=4)
+    done = place.do(*words)
+    assert "PRD" not in done.stderr
+    assert "cannot be carried on" not in done.stderr
+    assert " at 20" not in done.stderr, "nothing is due at an hour"
+
+
+def test_who_only_brings_a_no_takes_nothing_back_and_leaves_it_to_who_goes_on(place):
+    place.run(TAKEN_BACK, code=4)
+    place.do("reject", "@last")
+    assert "undo" not in place.do("logs", "@last").stdout
+    assert (place.path / "a.txt").exists()
+    place.do("resume", "@last")
+    assert not (place.path / "a.txt").exists()
+
+
+def test_a_number_below_zero_is_a_value(place):
+    place.run(asking("answer: form, form: {type: number}"), code=4)
+    place.do("answer", "@last", "q_it_1", "-2.5")
+    assert place.shown()["output"] == -2.5
+
+
+def test_a_typing_error_in_an_option_is_no_value(place):
+    place.run(asking("answer: text"), code=4)
+    assert "No such option" in place.do("answer", "@last", "-x", code=2).stderr
+
+
+def test_there_is_no_half_step_to_give(place):
+    two = "{id: a, tool: flow.echo, with: {value: 1}}, {id: b, tool: flow.echo, with: {value: 2}}"
+    place.run(f"perdure: 1\nbudget: {{steps: 1, then: ask}}\nsteps: [{two}]", code=4)
+    assert "whole number: steps are counted one by one" in place.do("answer", "@last", "2.5", code=2).stderr
+    place.do("answer", "@last", "2")
+
+
+def test_who_says_no_is_heard_in_the_failure(place):
+    place.run(asking("answer: approval"), code=4)
+    place.do("reject", "@last", "-m", "too early")
+    assert place.shown()["failure"]["message"] == "it ended with rejected: too early"
+    assert "try again with" in place.do("resume", "@last", code=1).stderr
+
+
+def test_nobody_is_told_to_try_what_fails_again_at_once(place):
+    steps = "steps: [{id: a, tool: flow.echo, with: {value: 1}}, {id: b, tool: flow.echo, with: {value: 2}}]"
+    done = place.run(f"perdure: 1\nbudget: {{steps: 1, then: fail}}\n{steps}", code=8)
+    assert "try again" not in done.stderr
+
+
+def test_a_secret_that_is_missing_is_said_where_to_put(place):
+    done = place.run("perdure: 1\nsteps: [{id: a, tool: flow.echo, with: {value: '${secrets.MAIL}'}}]", code=1)
+    assert "there is no secret MAIL: set PERDURE_SECRET_MAIL, or write it into secrets.toml" in done.stderr

@@ -280,3 +280,50 @@ def test_ctrl_c_ends_any_command_with_the_code_that_shells_expect(monkeypatch):
     monkeypatch.setattr(import_module("perdure.cli.schema").schema, "callback", interrupted)
     done = CliRunner().invoke(cli, ["schema"])
     assert (done.exit_code, done.output) == (130, "interrupted\n")
+
+
+SLIPS = """steps:
+  - {id: a, tool: git.comit, with: {message: x}}
+  - {id: b, tool: shell.run, with: {comand: ls}}
+  - {id: c, tool: release.upload}
+"""
+
+
+def test_check_knows_the_tools_that_are_here_and_notes_the_others():
+    done = perdure("check", "-", stdin=SLIPS)
+    assert done.returncode == 6
+    assert 'did you mean "git.commit"?' in done.stdout
+    assert '"shell.run" has no argument "comand"' in done.stdout
+    assert "PRD1401: steps[2]" not in done.stdout
+    assert "not known here, and so not checked: release.upload;" in done.stderr
+    elsewhere = "steps: [{id: c, tool: release.upload}]"
+    done = perdure("check", "--strict", "--json", "-", stdin=elsewhere)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["plans"][0]["unknown_tools"] == ["release.upload"]
+
+
+def test_check_with_tools_refuses_what_run_refuses(tmp_path):
+    (tmp_path / "shop.py").write_text("from perdure import tool\n@tool(name='shop.order')\ndef f(n: int): ...\n")
+    plan = tmp_path / "plan.yaml"
+    plan.write_text("steps: [{id: a, tool: shop.order, with: {m: 1}}, {id: c, tool: release.upload}]")
+    done = shell(f"perdure check --tools shop {plan}", tmp_path)
+    assert done.returncode == 6
+    assert b'"shop.order" has no argument "m"' in done.stdout
+    assert b'there is no tool "release.upload"' in done.stdout
+
+
+def test_what_tools_ls_prints_is_a_toolbox(tmp_path):
+    toolbox = tmp_path / "toolbox.json"
+    toolbox.write_text(perdure("tools", "ls", "--json").stdout)
+    done = perdure("check", "--toolbox", toolbox, "-", stdin=SLIPS)
+    assert done.returncode == 6
+    assert [line.split()[2] for line in done.stdout.splitlines()] == ["PRD1401:", "PRD1403:", "PRD1403:", "PRD1401:"]
+
+
+@pytest.mark.parametrize("tools", [[{"a": 1}], [[1]], [None], {"git.commit": 3}])
+def test_a_toolbox_that_is_none_is_said_to_be_none(tmp_path, tools):
+    toolbox = tmp_path / "toolbox.json"
+    toolbox.write_text(json.dumps({"tools": tools}))
+    done = perdure("check", "--toolbox", toolbox, PLANS / "linear.yaml")
+    assert done.returncode == 6
+    assert done.stderr.startswith("error PRD1412: ")

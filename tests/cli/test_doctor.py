@@ -20,7 +20,7 @@ def test_where_all_is_well(perdure, db):
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.split(maxsplit=2) for line in done.stdout.splitlines() if not line.startswith(" ")]
     assert [about for _, about, _ in lines] == (
-        "python sqlite sandbox settings disk room writing journal owner schema pages runs".split()
+        "python sqlite sandbox policy secrets mcp settings disk room writing journal owner schema pages runs".split()
     )
     assert ["ok", "owner", "nobody writes it now"] in lines
     assert ["ok", "schema", "version 1"] in lines
@@ -133,3 +133,23 @@ def test_settings_are_shown_with_their_origin(perdure, home):
     assert document["schema"] == "perdure.config/1"
     assert {"name": "limits.run", "value": 3, "origin": str(home / "perdure.toml")} in document["settings"]
     assert document["files"] == [str(home / "perdure.toml")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "mode", "words"),
+    [
+        ("policy.toml", "", 0o622, "PRD1705: others than you may write"),
+        ("policy.toml", '[sandbox]\nbinds = ["/no/such/place"]', 0o600, "/no/such/place"),
+        ("secrets.toml", 'A = "a long one"', 0o644, "PRD5301: others can read"),
+        ("mcp.json", "{", 0o600, "PRD5401: "),
+    ],
+)
+def test_files_of_the_user_that_are_refused_are_told(perdure, home, name, text, mode, words):  # noqa: PLR0913, PLR0917  a row of a table
+    file = home / ".config" / "perdure" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    file.chmod(mode)
+    done = perdure("doctor", "--json", "--db", home / "runs.db")
+    assert done.returncode == 1
+    [found] = [each for each in json.loads(done.stdout)["checks"] if each["about"] == file.stem]
+    assert (found["state"], words in found["message"]) == ("fail", True), found

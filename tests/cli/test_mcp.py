@@ -51,8 +51,11 @@ def test_without_a_file_there_are_no_servers(perdure):
     assert perdure("mcp", "show", "shop").returncode == 3
 
 
-def test_a_broken_file_stops_everything_with_its_place(perdure, servers, home):
+def test_a_broken_file_stops_what_needs_it_with_its_place(perdure, servers, home):
     servers(timeot=3)
+    (home / "plain.yaml").write_text("steps: [{id: a, tool: flow.echo, with: {value: 1}}]")
+    done = perdure("run", "plain.yaml", cwd=home)
+    assert (done.returncode, done.stderr.count("warning PRD5401: ")) == (0, 1)
     for words in (("mcp", "ls"), ("run", "plan.yaml")):
         done = perdure(*words, cwd=home)
         assert done.returncode == 6
@@ -125,8 +128,9 @@ def test_without_an_answer_nothing_is_approved(perdure, servers):
 def test_a_server_that_does_not_start_is_told_and_the_others_are_listed(perdure, servers):
     servers(command="false", args=[])
     done = perdure("mcp", "ls", "--ask")
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert "cannot be used" in done.stdout
+    assert perdure("mcp", "show", "shop").returncode == 1
     assert perdure("mcp", "approve", "shop", "--yes").returncode == 1
 
 

@@ -101,3 +101,8 @@ def test_whoever_is_late_to_take_over_hands_its_run_to_the_new_owner(place):
             assert third.process.poll() is None
             place.let("one")
             third.ends(0)
+
+
+def test_nothing_to_go_on_with_is_a_document_too(place):
+    place.run(ASK, code=4)
+    assert json.loads(place.do("resume", "--all", "--json").stdout) == {"schema": "perdure.resumed/1", "runs": []}

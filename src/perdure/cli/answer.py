@@ -1,7 +1,8 @@
 """`perdure answer`: answer a question of a run."""
 
 import asyncio
-from typing import Any
+import re
+from typing import Any, Final
 
 import click
 
@@ -11,7 +12,19 @@ from perdure.cli.printing import json_option
 from perdure.cli.reaching import by_option
 
 
-@click.command()
+class Answering(click.Command):
+    """Takes a number below zero for a value, and not for options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The words that are left."""
+        ctx.ignore_unknown_options = any(_BELOW_ZERO.fullmatch(word) for word in args)
+        return super().parse_args(ctx, args)
+
+
+_BELOW_ZERO: Final = re.compile(r"-[0-9.]+", re.ASCII)
+
+
+@click.command(cls=Answering)
 @click.argument("run")
 @click.argument("words", nargs=-1, required=True, metavar="[QUESTION] VALUE")
 @click.option("-m", "reason", default="", metavar="WHY", help="Why.")

@@ -1,5 +1,7 @@
 """`perdure check`: everything that is wrong with a plan, at once."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +9,21 @@ import click
 
 from perdure.cli.arguments import leave, limit_options, limits_from, name_of, read, toolbox_from
 from perdure.cli.codes import INVALID_PLAN
+from perdure.cli.manners import tools_option
 from perdure.cli.printing import json_option, print_json, print_problems
+from perdure.cli.toolboxes import ToolsHere
 from perdure.plan.measures import measure, sentence
 from perdure.plan.reading import Reading
+from perdure.plan.toolbox import Toolbox
 from perdure.plan.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    name: str
+    reading: Reading
+    unknown: tuple[str, ...] = ()
+    """Tools that are known nowhere here, and so were not checked."""
 
 
 @click.command()
@@ -19,35 +32,54 @@ from perdure.plan.visible import visible
     "--toolbox",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="JSON with the tools and agents that exist; names are checked against it.",
+    help="JSON with the tools and agents that exist; names are checked against it, and against nothing else.",
 )
+@tools_option
 @click.option("--strict", is_flag=True, help="Take warnings for errors.")
 @json_option
 @limit_options
 @click.pass_context
-def check(
-    ctx: click.Context, plans: tuple[str, ...], toolbox: Path | None, strict: bool, as_json: bool, **settings: Any
-) -> None:
+def check(ctx: click.Context, plans: tuple[str, ...], strict: bool, as_json: bool, **given: Any) -> None:
     """Say everything that is wrong with each PLAN (YAML or JSON; - for standard input).
+
+    Tools are checked against those that are here. With --tools or --toolbox, one that is unknown is an error, as it is
+    for `perdure run`; without them it is one if it is nearly the name of another, and else it is noted: a plan may be
+    for another machine.
 
     Exit code 0: all can be used. 6: some cannot. 3: a file cannot be read.
     """
-    known = toolbox_from(toolbox)
-    readings = [(name_of(name), read(name, limits_from(settings), known)) for name in plans]
+    if given["toolbox"] and given["addresses"]:
+        raise click.UsageError("--toolbox says which tools there are, and --tools adds to those here: give one of them")
+    checked = _checking(given)
+    found = [checked(name) for name in plans]
     if as_json:
-        print_json({"schema": "perdure.check/1", "plans": [_as_json(name, reading) for name, reading in readings]})
+        print_json({"schema": "perdure.check/1", "plans": [_as_json(each) for each in found]})
     else:
-        for name, reading in readings:
-            _report(name, reading)
-    errors = [problem for _, reading in readings for problem in reading.errors]
-    if errors:
+        for each in found:
+            _report(each)
+    if errors := [problem for each in found for problem in each.reading.errors]:
         leave(errors)
-    if strict and any(reading.problems for _, reading in readings):
+    if strict and any(each.reading.problems for each in found):
         ctx.exit(INVALID_PLAN)
 
 
-def _report(name: str, reading: Reading) -> None:
+def _checking(given: Mapping[str, Any]) -> Callable[[str], _Checked]:
+    """Checks one plan after another against the tools that count."""
+    limits, toolbox = limits_from(dict(given)), toolbox_from(given["toolbox"])
+    if toolbox is not None:
+        return lambda plan: _Checked(name_of(plan), read(plan, limits, toolbox))
+    here = ToolsHere(given["addresses"])
+    known = Toolbox.model_construct(tools=here)
+    return lambda plan: _Checked(name_of(plan), read(plan, limits, known), here.take_unknown())
+
+
+def _report(checked: _Checked) -> None:
+    name, reading = checked.name, checked.reading
     print_problems(reading.problems)
+    if checked.unknown:
+        hint = "name them with --tools or --toolbox to have them checked"
+        told = f"{name}: note: not known here, and so not checked: {', '.join(checked.unknown)}; {hint}"
+        click.echo(visible(told), err=True)
     if reading.plan is None or reading.errors:
         count = len(reading.errors)
         click.echo(visible(f"{name}: {count} problem{'s' if count != 1 else ''}"), err=True)
@@ -55,13 +87,15 @@ def _report(name: str, reading: Reading) -> None:
         click.echo(visible(f"{name}: ok: {sentence(measure(reading.plan))}"), err=True)
 
 
-def _as_json(name: str, reading: Reading) -> dict[str, Any]:
+def _as_json(checked: _Checked) -> dict[str, Any]:
+    reading = checked.reading
     usable = reading.plan if not reading.errors else None
     return {
-        "file": name,
+        "file": checked.name,
         "ok": usable is not None,
         "dialect": reading.dialect,
         "hash": usable.hash if usable else None,
         "measures": measure(usable).as_json() if usable else None,
         "problems": [problem.as_json() for problem in reading.problems],
+        "unknown_tools": list(checked.unknown),
     }

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
@@ -16,6 +16,7 @@ from perdure.cli.codes import FAILED
 from perdure.cli.journals import db_option
 from perdure.cli.printing import json_option, print_json
 from perdure.config import ConfigError, Loaded, load
+from perdure.errors import PerdureError
 from perdure.journal.ballast import PLENTY, SIZE, Ballast
 from perdure.journal.driver import connect
 from perdure.journal.filesystem import UNTRUSTED, magic_of
@@ -24,6 +25,9 @@ from perdure.journal.lock import writer_of
 from perdure.journal.reader import Reader
 from perdure.plan.visible import number_of, visible
 from perdure.ports import Filter, JournalError, Run
+
+if TYPE_CHECKING:
+    from perdure.config.policy import UserPolicy
 
 _OLDEST: Final = (3, 37, 0)
 """The first SQLite with STRICT tables."""
@@ -58,7 +62,7 @@ class Finding:
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, db: str | None, as_json: bool) -> None:
-    """Look at the settings, SQLite, the sandbox, the disk, and every run that is not over. Nothing is changed.
+    """Look at the settings, your policy, the sandbox, the disk, and every run that is not over. Nothing is changed.
 
     Exit code 0: nothing failed. 1: something did; the line below it says what to do.
     """
@@ -83,6 +87,7 @@ def _findings(db: str | None) -> Iterator[Finding]:
     yield Finding("python", "ok", platform.python_version())
     yield _sqlite(sqlite3.sqlite_version_info)
     yield _sandbox()
+    yield from _about_user()
     try:
         loaded = load({"db": db})
     except ConfigError as error:
@@ -107,6 +112,42 @@ def _sqlite(version: tuple[int, ...]) -> Finding:
 def _settings(loaded: Loaded) -> Finding:
     files = ", ".join(str(file) for file in loaded.files)
     return Finding("settings", "ok", f"read from {files}" if files else "there is no file of settings")
+
+
+def _about_user() -> Iterator[Finding]:
+    """What the user says in files of their own: each decides what runs may do, and is refused if it is broken."""
+    from perdure.cli.toolsets import toolset_here  # noqa: PLC0415  only this command needs all of them
+    from perdure.config.policy import load_policy  # noqa: PLC0415  as above
+    from perdure.config.secrets import load_secrets  # noqa: PLC0415  as above
+
+    try:
+        policy = load_policy()
+    except PerdureError as error:
+        yield _refused("policy", error)
+        return  # it says where the secrets are, and what servers are kept in
+    yield _policy(policy)
+    try:
+        yield Finding("secrets", "ok", f"{number_of(len(load_secrets(source=policy.secrets) or ()), 'secret')} known")
+    except PerdureError as error:
+        yield _refused("secrets", error)
+        return
+    try:
+        servers = toolset_here()
+    except PerdureError as error:
+        yield _refused("mcp", error)
+    else:
+        yield Finding("mcp", "ok", number_of(len(servers.servers) if servers else 0, "server") + " named")
+
+
+def _refused(about: str, error: PerdureError) -> Finding:
+    return Finding(about, "fail", f"{error.code}: {error.message}", error.help)
+
+
+def _policy(policy: "UserPolicy") -> Finding:
+    if missing := [str(bind) for bind in policy.binds if not bind.exists()]:
+        told = f"sandbox.binds in {policy.place} names what is not there: {', '.join(missing)}"
+        return Finding("policy", "fail", told, "make it, or take it out: commands are refused as it is")
+    return Finding("policy", "ok", "the default one" if policy.is_default else f"read from {policy.place}")
 
 
 def _sandbox() -> Finding:

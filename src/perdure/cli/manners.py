@@ -10,7 +10,7 @@ from perdure.cli.arguments import refuse
 from perdure.cli.driving import PATIENCE, Job, Manner, carry_out
 from perdure.cli.granting import place_of
 from perdure.cli.interrupts import carried_out
-from perdure.cli.toolsets import toolset_here
+from perdure.cli.toolsets import toolset_or_note
 from perdure.config import Settings
 from perdure.plan import PlanError
 from perdure.plan.visible import visible
@@ -90,7 +90,7 @@ def manner_from(settings: Settings, given: Mapping[str, Any], tools: tuple[AnyTo
         raise click.UsageError("--json and --jsonl both want standard output")
     taken = {name: given[name] for name in ("wait", "timeout", "patience", "as_json", "jsonl")}
     taken["workspace"] = more.pop("workspace", None) or given.get("workspace")
-    toolset = more.pop("toolset", None) or toolset_here()
+    toolset = more.pop("toolset") if "toolset" in more else toolset_or_note()
     return Manner(settings, tools, given["addresses"], toolset, **taken, **more)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from perdure.cli.codes import CANCELLED
+from perdure.cli.codes import CANCELLED, FAILED
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.cli.toolsets import toolset_here
 from perdure.config.places import home_in, servers_file
@@ -37,14 +37,23 @@ def mcp() -> None:
 @mcp.command()
 @click.option("--ask", is_flag=True, help="Start each server and ask which tools it has now.")
 @json_option
-def ls(ask: bool, as_json: bool) -> None:
-    """List servers: name, kind, standing, tools, and how many of them are approved."""
+@click.pass_context
+def ls(ctx: click.Context, ask: bool, as_json: bool) -> None:
+    """List servers: name, kind, standing, tools, and how many of them are approved.
+
+    Exit code 1: one that was asked did not answer.
+    """
     toolset = toolset_here()
     troubles = asyncio.run(_ask_all(toolset)) if toolset and ask else {}
     rows = [_summary(toolset, server, troubles) for server in toolset.servers.values()] if toolset else []
     if as_json:
         print_json({"schema": "perdure.mcp/1", "file": str(_file()), "servers": rows})
-        return
+    else:
+        _print_servers(rows)
+    ctx.exit(FAILED if troubles else 0)
+
+
+def _print_servers(rows: Sequence[Mapping[str, Any]]) -> None:
     if not rows:
         click.echo(f"no MCP servers are named in {visible(str(_file()))}", err=True)
     columns = ("name", "kind", "standing", "tools", "approved", "changed", "trouble")
@@ -91,10 +100,12 @@ def _kind(server: Server) -> str:
 @click.argument("server")
 @click.argument("tools", nargs=-1, metavar="[TOOL]...")
 @json_option
-def show(server: str, tools: tuple[str, ...], as_json: bool) -> None:
+@click.pass_context
+def show(ctx: click.Context, server: str, tools: tuple[str, ...], as_json: bool) -> None:
     """Start SERVER and show its tools; with TOOL, everything that it says of that tool.
 
-    What a server says about effects is shown and changes nothing; `trust` in mcp.json does.
+    What a server says about effects is shown and changes nothing; `trust` in mcp.json does. Exit code 1: it did not
+    answer, and what is shown is what was known of it.
     """
     toolset = _toolset(server)
     try:
@@ -111,8 +122,13 @@ def show(server: str, tools: tuple[str, ...], as_json: bool) -> None:
                 "tools": [_as_json(name, pin) for name, pin in pins.items()], "refused": refused,
             }
         )  # fmt: skip
-        return
-    if tools:
+    else:
+        _print_tools(pins, offer, trouble, in_full=bool(tools))
+    ctx.exit(FAILED if trouble else 0)
+
+
+def _print_tools(pins: Mapping[str, Pin], offer: Offer, trouble: str, *, in_full: bool) -> None:
+    if in_full:
         for name, pin in pins.items():
             click.echo("\n".join(_block(name, pin)))
     else:

@@ -100,10 +100,14 @@ async def is_owned(settings: Settings, owner: str = "") -> bool:
 
 
 async def do_here(settings: Settings, request: Mapping[str, Any]) -> Reached:
-    """Own the journal for a moment, and do it; `Locked` if another process has it."""
+    """Own the journal for a moment, and do it; `Locked` if another process has it.
+
+    No tool is called, but what is known of them decides what follows from an attempt that was cut off.
+    """
     from perdure.engine import Engine  # noqa: PLC0415  most messages go to an owner and need no engine here
     from perdure.engine.requests import handler  # noqa: PLC0415  as above
+    from perdure.tools.builtin import HANDS  # noqa: PLC0415  as above
 
-    async with Engine.open(settings.db, idle=True, network=settings.network_disk) as engine:
+    async with Engine.open(settings.db, tools=HANDS, idle=True, network=settings.network_disk) as engine:
         reply = await handler(engine)(Request(dict(request), os.getpid(), os.getuid()))
         return Reached(reply["done"], driven=False)

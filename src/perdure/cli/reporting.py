@@ -14,6 +14,8 @@ from perdure.engine import View
 from perdure.plan.visible import visible
 
 _AGAIN: Final = frozenset({"failed", "cancelled"})
+_FINAL: Final = frozenset({"denied", "budget"})
+"""Failures that come again at once, as long as the policy or the budget says the same."""
 
 
 def report(view: View, tools: tuple[str, ...] = (), *, as_json: bool = False, jsonl: bool = False) -> int:
@@ -35,7 +37,7 @@ def _say(view: View, tools: tuple[str, ...]) -> None:
         say_waits(state)
         then = "then go on with" if view.status == "waiting" else "go on with"
         click.echo(f"{then}: {resume_command(view.run, tools)}", err=True)
-    elif view.status in _AGAIN:
+    elif view.status in _AGAIN and not (state.ended.failure and state.ended.failure.kind in _FINAL):
         click.echo(f"try again with: {resume_command(view.run, tools, 'retry')}", err=True)
 
 

@@ -14,6 +14,7 @@ from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts, carried_out
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.manners import carried_on, following_options, manner_for, tools_option, workspace_option
+from perdure.cli.printing import print_json
 from perdure.cli.reaching import Reached, by_option, full_id, owner_or, whoever
 from perdure.cli.reporting import say_waits
 from perdure.cli.screens import Silent
@@ -67,15 +68,24 @@ async def _all(manner: Manner, by: str) -> int:
     reached = await owner_or(manner.settings, {"do": "resume", "by": by}, here)
     if isinstance(reached.done, int):
         return reached.done
-    for run in reached.done:
-        click.echo(run)
+    _print_runs(reached.done, manner)
     click.echo("the process that has the journal goes on with them", err=True)
     return OK
+
+
+def _print_runs(runs: list[str], manner: Manner) -> None:
+    if manner.as_json:
+        print_json({"schema": "perdure.resumed/1", "runs": runs})
+    elif not manner.jsonl:
+        for run in runs:
+            click.echo(run)
 
 
 async def _drive_all(engine: Engine, manner: Manner) -> int:
     with Interrupts() as interrupts:
         runs = await engine.resume()
+        if manner.as_json:
+            _print_runs(runs, manner)
         click.echo(f"going on with {number_of(len(runs), 'run')}", err=True)
         work = asyncio.gather(*(_to_rest(engine, run, wait=manner.wait) for run in runs))
         stop = asyncio.create_task(interrupts.asked.wait())

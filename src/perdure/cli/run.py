@@ -22,7 +22,7 @@ from perdure.cli.manners import (
     tools_option,
     workspace_option,
 )
-from perdure.cli.toolsets import hint_at_unseen, toolset_here
+from perdure.cli.toolsets import hint_at_unseen, toolset_or_note
 from perdure.config import Settings
 from perdure.engine.starting import not_enforced
 from perdure.plan import Plan
@@ -55,7 +55,7 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     Exit code 0: it succeeded. 1: it failed. 4: it waits, or was paused. 5: it was cancelled. 6: the plan cannot be
     used. 8: a budget is used up. 124: timeout. 130: Ctrl-C.
     """
-    named, offers, toolset = tools_from(given["addresses"]), offers_here(), toolset_here()
+    named, offers, toolset = tools_from(given["addresses"]), offers_here(), toolset_or_note()
     theirs = toolset.tools() if toolset else ()
     known = (*BUILTIN, *HANDS, *named, *theirs)
     toolbox = toolbox_of({each.name: each for each in known}.values(), offers)

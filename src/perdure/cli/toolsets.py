@@ -9,8 +9,10 @@ import click
 from perdure.config.places import home_in, pins_file, servers_file
 from perdure.config.policy import load_policy
 from perdure.config.secrets import load_secrets
+from perdure.plan.visible import visible
 from perdure.tools import AnyTool
 from perdure.tools.mcp import Pins, Toolset, read_servers
+from perdure.tools.mcp.errors import BadServers
 from perdure.tools.mcp.pins import Standing
 from perdure.tools.mcp.references import Values
 
@@ -33,6 +35,16 @@ def approved_here() -> Iterator[tuple[AnyTool, Standing]]:
     """Tools of the user's servers as they were approved, and how they stand; no server is started."""
     toolset = toolset_here()
     yield from toolset.approved() if toolset else ()
+
+
+def toolset_or_note() -> Toolset | None:
+    """The same for a run: a file of servers that is broken is said to be, and keeps no run that needs none of them."""
+    try:
+        return toolset_here()
+    except BadServers as error:
+        told = f"{error.code}: {error.message}; {error.help}"
+        click.echo(visible(f"warning {told}; no tool of an MCP server is known"), err=True)
+        return None
 
 
 @contextmanager

@@ -187,7 +187,7 @@ def _flaw(question: e.QuestionAsked, value: Any) -> str:
         known = isinstance(choice, str) and choice in question.choices
         return "" if known else f"answer one of {', '.join(question.choices)}"
     if question.about == "budget":
-        return flaw_of_answer(value)
+        return flaw_of_answer(value, question.of)
     match question.answer:
         case "approval":
             known = isinstance(value, bool) or value in ("approved", "rejected")

@@ -13,7 +13,7 @@ from perdure.core.calls import NOTHING, Call, Failure, Usage
 from perdure.core.cells import Cell, Grown, Serial
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end
-from perdure.core.ledger import Ledger, Line, amounts_of, pieces, told
+from perdure.core.ledger import Ledger, Line, amounts_of, is_whole, pieces, told
 from perdure.core.lines import is_hungry, make_hungry
 from perdure.core.seeing import output_of
 from perdure.core.spending import depth_in
@@ -191,7 +191,9 @@ def hear(turn: Deciding, owner: Cell, event: e.QuestionAnswered) -> None:
         conclude(turn, owner, answer, Failure("budget", f"the budget is used up ({ledger.word}), and that is final"))
 
 
-def flaw_of_answer(value: Any) -> str:
+def flaw_of_answer(value: Any, word: str) -> str:
     """What is wrong with an answer to the question how much more there is."""
     is_more = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+    if is_more and is_whole(word) and value % 1:
+        return f"answer with a whole number: {word} are counted one by one"
     return "" if is_more or value in (FINISH, FAIL) else f"answer with how much more there is, or {FINISH}, or {FAIL}"

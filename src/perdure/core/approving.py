@@ -24,7 +24,13 @@ def settle_approval(turn: Deciding, cell: Cell, approval: Approval) -> None:
     elif is_yes(answer.load(turn.read)):
         again(turn, cell)
     else:
-        end(turn, cell, Ending("failure", failure=Failure("denied", "a person was asked, and said no")))
+        end(turn, cell, Ending("failure", failure=refusal(turn, cell.question)))
+
+
+def refusal(turn: Deciding, question: str) -> Failure:
+    """That somebody said no, and why, if they told."""
+    why = turn.state.reasons.get(question, "")
+    return Failure("denied", "a person was asked, and said no" + (f": {why}" if why else ""))
 
 
 def _ask(turn: Deciding, cell: Cell, approval: Approval) -> None:

@@ -24,12 +24,14 @@ class Moment:
     """How many of them with a tool; a tool that is not named has no limit."""
     locked: frozenset[str] = frozenset()
     """Locks that other runs hold."""
+    held: bool = False
+    """Nothing begins at all, not even taking back, which waits for no slot."""
 
 
 class Deciding:
     """A turn in the making."""
 
-    __slots__ = ("agenda", "at", "begun", "entered", "events", "locked", "now", "slots", "state", "tools")
+    __slots__ = ("agenda", "at", "begun", "entered", "events", "held", "locked", "now", "slots", "state", "tools")
 
     def __init__(self, state: State, moment: Moment) -> None:
         self.state = state
@@ -39,6 +41,7 @@ class Deciding:
         self.slots = moment.slots
         self.tools = dict(moment.tools)
         self.locked = moment.locked
+        self.held = moment.held
         self.events: list[e.Event] = []
         self.agenda: dict[Cell, None] = {}
         self.entered: dict[Cell, int] = {}

@@ -436,6 +436,8 @@ def _question_asked(state: State, event: e.QuestionAsked) -> None:
 def _question_answered(state: State, event: e.QuestionAnswered) -> None:
     del state.questions[event.question]
     state.answers[event.question] = event.value
+    if event.reason:
+        state.reasons[event.question] = event.reason
     note_answer(state, state.asked[event.question], event)
 
 

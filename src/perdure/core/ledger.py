@@ -26,6 +26,11 @@ def pieces(word: str, amount: float) -> int:
     return round(amount * _PIECES.get(word, 1))
 
 
+def is_whole(word: str) -> bool:
+    """Whether there is no half of it."""
+    return word not in _PIECES
+
+
 def told(word: str, amount: int) -> float:
     """An amount as people write it."""
     per = _PIECES.get(word, 1)

@@ -50,7 +50,7 @@ Timer = tuple[int, int, str, int, str]
 class State:
     """A run, as far as its facts tell it."""
 
-    def __init__(self, run: str, rules: Rules) -> None:
+    def __init__(self, run: str, rules: Rules) -> None:  # noqa: PLR0915  a field each
         self.run = run
         self.rules = rules
         self.started: RunStarted | None = None
@@ -80,6 +80,8 @@ class State:
         """Those that are open."""
         self.asked: dict[str, Cell] = {}
         self.answers: dict[str, Value] = {}
+        self.reasons: dict[str, str] = {}
+        """Why an answer was given, by question, where somebody said so."""
         self.signals: dict[str, deque[Value]] = {}
         self.taken: dict[str, Value] = {}
         """Signals that steps have just taken."""

@@ -62,6 +62,7 @@ def _settle_all(making: Deciding) -> None:
 
 def _hear(making: Deciding, message: Message) -> None:
     if isinstance(message, Look):
+        _look_at_undoers(making)  # one who may begin nothing may have left it to us
         return
     state = making.state
     making.record(_as_fact(state, message))

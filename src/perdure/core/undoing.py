@@ -94,7 +94,7 @@ def _ask(turn: Deciding, effect: Effect, approval: Approval) -> None:
 
 def _begin(turn: Deciding, effect: Effect, approved: tuple[str, ...]) -> None:
     """Taking back waits for no slot: it frees more than it uses."""
-    if turn.state.paused_at is not None:
+    if turn.held or turn.state.paused_at is not None:
         return
     digest = digest_of(dict(effect.call))
     seconds = turn.state.rules.seconds(undo_call(effect))

@@ -39,7 +39,13 @@ def _end_asked(turn: Deciding, cell: Cell, step: AskStep, answer: Value) -> None
 
 def _end_with(turn: Deciding, cell: Cell, exit_: str, output: Value | None = None) -> None:
     failure = unmet_of(turn, cell, exit_, output)
-    end(turn, cell, Ending("failure" if failure else exit_, output, failure))
+    end(turn, cell, Ending("failure" if failure else exit_, output, failure or _why_not(turn, cell, exit_)))
+
+
+def _why_not(turn: Deciding, cell: Cell, exit_: str) -> Failure | None:
+    """What somebody said who said no: whoever is told that the step failed wants to know."""
+    why = turn.state.reasons.get(cell.question, "") if exit_ == "rejected" else ""
+    return Failure("logic", f"{cell.key} ended with {exit_}: {why}") if why else None
 
 
 def _ask(turn: Deciding, cell: Cell, step: AskStep) -> None:

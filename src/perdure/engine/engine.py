@@ -266,6 +266,8 @@ class Engine:
         return str(self.hands.workspace)
 
     def _can(self, state: State) -> bool:
+        if self.idle:
+            return True  # nothing begins, so nothing is missed
         try:
             self._check(state.cells[""].scope.outline)
             check_place(state.started.workspace if state.started else "", self.hands)

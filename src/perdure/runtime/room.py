@@ -26,6 +26,7 @@ class Room:
 
     def __init__(self, limits: Limits, wake: Callable[[str], None]) -> None:
         self._limits = limits
+        self._closed = False
         self._wake = wake
         self._taken = 0
         self._by_run: dict[str, Counter[str]] = {}
@@ -42,7 +43,7 @@ class Room:
     def moment(self, run: str, at: int) -> Moment:
         """What a run may take now. Where others wait, what is free is shared."""
         if not (self._since or self._woken or self._locks or self._limits.tools):
-            return Moment(at, min(self._limits.total - self._taken, self._left_in(run)))
+            return Moment(at, min(self._limits.total - self._taken, self._left_in(run)), held=self._closed)
         mine = self._woken.pop(run, None)
         free = self._limits.total - self._taken - len(self._woken)
         others = len(self._since) - (run in self._since)
@@ -50,7 +51,7 @@ class Room:
         tools = {name: self._left_for(name) for name in self._limits.tools}
         if mine is not None:
             self._woken[run] = mine
-        return Moment(at, min(share, self._left_in(run)), tools, self._locked_for(run))
+        return Moment(at, min(share, self._left_in(run)), tools, self._locked_for(run), self._closed)
 
     def _left_for(self, tool: str) -> int:
         kept = sum(line == tool for line in self._woken.values())
@@ -63,6 +64,7 @@ class Room:
     def close(self) -> None:
         """Let nothing begin any more."""
         self._limits = Limits(0, 0, grace=self._limits.grace)
+        self._closed = True
 
     def _locked_for(self, run: str) -> frozenset[str]:
         if not self._locks:

@@ -186,7 +186,7 @@ class Runner:
     def _take(self, message: Message, future: "asyncio.Future[None] | None", at: int, events: list[e.Event]) -> None:
         try:
             moment = self.host.room.moment(self.run, at)
-            made = turn(self.state, message, replace(moment, slots=0) if self.is_foreign else moment)
+            made = turn(self.state, message, replace(moment, slots=0, held=True) if self.is_foreign else moment)
         except Refused as refusal:
             _refuse(future, refusal)
             return

@@ -22,6 +22,7 @@ def described(tool: AnyTool, origin: str = "") -> dict[str, Any]:
         "summary": tool.summary,
         "origin": origin or origin_of(tool),
         "arguments": arguments_of(tool),
+        "inputs": tool.signature.inputs,
         "returns": tool.signature.returns,
         "repeat": "by arguments" if callable(tool.repeat) else tool.repeat,
         "probe": declared.probe is not None,

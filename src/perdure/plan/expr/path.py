@@ -139,6 +139,9 @@ def look_up(reference: Reference, scope: Scope, otherwise: Raw = None) -> Raw:
 def _no_value(reference: Reference, depth: int, value: Raw) -> ExpressionError:
     here = written(reference.root, reference.parts[:depth])
     part = reference.parts[depth]
+    if here == "secrets":
+        told = f"there is no secret {part}: set PERDURE_SECRET_{part}, or write it into secrets.toml"
+        return ExpressionError(NO_VALUE, told, "", reference.offset)
     message = f"{written(reference.root, reference.parts[: depth + 1])} has no value: {here} {_holds(value)}"
     near = nearest(part, value) if isinstance(part, str) and is_mapping(value) else ""
     mark = f"[?{part}]" if isinstance(part, int) else f'[?"{part}"]' if "[" in _written_part(part) else f".?{part}"
