@@ -1,10 +1,17 @@
 """`perdure resume`: one run or all, here, in the background, or by the process that has the journal."""
 
+import asyncio
 import json
 import signal
 
 import pytest
 from runs import ASK, TEXT, WAIT, until
+
+from perdure import Engine, Plan
+from perdure.cli.resume import _to_rest
+from perdure.journal import MemoryJournal
+from perdure.ports import DiskFull
+from perdure.testing.crashes import Disk, Fault
 
 TOOLS = ("--tools", "deeds")
 
@@ -101,3 +108,15 @@ def test_whoever_is_late_to_take_over_hands_its_run_to_the_new_owner(place):
             assert third.process.poll() is None
             place.let("one")
             third.ends(0)
+
+
+async def test_all_ends_with_an_error_when_a_run_cannot_be_kept(capsys):
+    """A run that stands still because the disk is full never rests; whoever follows it must not wait for that."""
+    full = []
+    disk = Disk(MemoryJournal(), lambda *_: Fault("fail", DiskFull("no room")) if full else None)
+    plan = Plan.model_validate({"steps": [{"id": "nap", "tool": "time.sleep", "with": {"seconds": 0.3}}]})
+    async with Engine.open(journal=disk, patience=0) as engine:
+        run = (await engine.start(plan)).id
+        full.append(True)
+        assert await asyncio.wait_for(_to_rest(engine, run, wait=False), 20) == 1
+    assert f"run {run} cannot go on: PRD2201: no room" in capsys.readouterr().err
