@@ -271,3 +271,12 @@ def test_in_a_read_only_directory_runs_can_be_looked_at(perdure, tmp_path):
     path.chmod(0)
     assert f"fail  journal   {path} cannot be read by you" in started("doctor", "--db", path).stdout
     place.chmod(0o755)
+
+
+def test_a_directory_is_no_journal_and_nothing_is_left_beside_it(place):
+    (place.path / "folder").mkdir()
+    plan = place.plan("perdure: 1\nsteps: [{id: a, tool: flow.echo, with: {value: 1}}]\n")
+    before = set(place.path.iterdir())
+    done = place.perdure("run", plan, "--db", place.path / "folder")
+    assert "PRD2104" in done.stderr
+    assert set(place.path.iterdir()) == before

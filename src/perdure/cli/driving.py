@@ -265,7 +265,7 @@ class _Following:
             return rest and (leaving or not self._manner.wait)
 
         task = asyncio.create_task(follow(engine.journal, view, screen, enough, self._shown))
-        driven = asyncio.create_task(_driven(handle, task))
+        driven = asyncio.create_task(driven_on(handle, task))
         try:
             left = await self._until(driven)
             if left is not None:
@@ -381,7 +381,7 @@ async def _pause(engine: Engine, handle: RunHandle, reason: str) -> None:
             await handle.pause(reason, whoever(None))
 
 
-async def _driven(handle: RunHandle, following: "asyncio.Task[None]") -> None:
+async def driven_on(handle: RunHandle, following: "asyncio.Task[None]") -> None:
     """Until a run was followed far enough. That it cannot be driven any more is not in its journal: that is raised."""
     over = asyncio.create_task(handle.result())
     try:

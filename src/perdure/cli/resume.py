@@ -8,7 +8,7 @@ import click
 
 from perdure.cli.codes import BUDGET, CANCELLED, FAILED, INTERRUPTED, LATE, OK, WAITING, code_of
 from perdure.cli.detaching import detach_resume
-from perdure.cli.driving import Manner, Resume
+from perdure.cli.driving import Manner, Resume, driven_on
 from perdure.cli.following import follow, rests
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts, carried_out
@@ -19,7 +19,8 @@ from perdure.cli.reaching import Reached, by_option, full_id, owner_or, whoever
 from perdure.cli.reporting import say_waits
 from perdure.cli.screens import Silent
 from perdure.engine import Engine, View
-from perdure.plan.visible import number_of
+from perdure.errors import PerdureError
+from perdure.plan.visible import number_of, visible
 
 _WORST_FIRST: Final = (FAILED, BUDGET, WAITING, CANCELLED)
 
@@ -106,7 +107,14 @@ async def _to_rest(engine: Engine, run: str, *, wait: bool) -> int:
     async def enough(view: View) -> bool:
         return not wait and rests(view.state) and handle.is_idle
 
-    await follow(engine.journal, view, Silent(), enough)
+    following = asyncio.create_task(follow(engine.journal, view, Silent(), enough))
+    try:
+        await driven_on(handle, following)
+    except PerdureError as error:  # about this run alone; the others go on
+        click.echo(visible(f"run {run} cannot go on: {error.code}: {error.message}"), err=True)
+        return FAILED
+    finally:
+        following.cancel()
     click.echo(standing(view.state), err=True)
     if view.state.ended is None:
         say_waits(view.state)

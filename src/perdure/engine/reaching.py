@@ -9,6 +9,7 @@ from perdure.core.layers import layer_of
 from perdure.core.policy import Layer, Terms
 from perdure.errors import PerdureError
 from perdure.plan.model.parts import Policy
+from perdure.ports import NoJournal
 from perdure.tools import BUILTIN, AnyTool, builtin
 from perdure.tools.hands import Hands, Tier
 
@@ -92,6 +93,8 @@ def _state_for(journal: Path | str, closing: AsyncExitStack) -> Path:
 
         return closing.enter_context(scratch())
     state = state_of(journal)
+    if Path(journal).is_dir():  # said before anything is made beside it
+        raise NoJournal(f"{journal} is not a file", "name a file, as in runs.db")
     state.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
     if stat.S_IMODE(state.stat().st_mode) != PRIVATE:  # on a disk that can only be read, what is right stays
         state.chmod(PRIVATE)

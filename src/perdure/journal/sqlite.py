@@ -177,6 +177,8 @@ class SqliteJournal:
 
 def _store(path: Path, network: bool, connect: Connect, undo: ExitStack) -> Store:  # noqa: FBT001  called from one place
     """Take a file over, and make it if it is not there."""
+    if path.is_dir():  # said before anything is made beside it
+        raise NoJournal(f"{path} is not a file", "name a file, as in runs.db")
     make_private(path.parent)
     if not network:
         refuse_network(path.parent)
