@@ -110,11 +110,12 @@ def test_whoever_is_late_to_take_over_hands_its_run_to_the_new_owner(place):
             third.ends(0)
 
 
-<<<<<<< HEAD
 def test_nothing_to_go_on_with_is_a_document_too(place):
     place.run(ASK, code=4)
     assert json.loads(place.do("resume", "--all", "--json").stdout) == {"schema": "perdure.resumed/1", "runs": []}
-=======
+
+
+@pytest.mark.anyio
 async def test_all_ends_with_an_error_when_a_run_cannot_be_kept(capsys):
     """A run that stands still because the disk is full never rests; whoever follows it must not wait for that."""
     full = []
@@ -125,4 +126,3 @@ async def test_all_ends_with_an_error_when_a_run_cannot_be_kept(capsys):
         full.append(True)
         assert await asyncio.wait_for(_to_rest(engine, run, wait=False), 20) == 1
     assert f"run {run} cannot go on: PRD2201: no room" in capsys.readouterr().err
->>>>>>> cc6908bc9d26446614251adcc8720e696e540d42
