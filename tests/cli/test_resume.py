@@ -115,7 +115,6 @@ def test_nothing_to_go_on_with_is_a_document_too(place):
     assert json.loads(place.do("resume", "--all", "--json").stdout) == {"schema": "perdure.resumed/1", "runs": []}
 
 
-@pytest.mark.anyio
 async def test_all_ends_with_an_error_when_a_run_cannot_be_kept(capsys):
     """A run that stands still because the disk is full never rests; whoever follows it must not wait for that."""
     full = []
