@@ -88,6 +88,7 @@ async def test_a_full_disk_fails_files_of_artifacts_too(small_disk):
         with pytest.raises(DiskFull):
             await journal.append(with_value(a_turn("r_1", 1), 3 * MB))
         assert await journal.runs() == []
+    assert not [*small_disk.rglob("*.new")], "half a file would take the room that is missing"
 
 
 async def test_a_journal_opens_on_a_full_disk_after_a_crash(small_disk):

@@ -71,6 +71,9 @@ def write_durably(path: Path, data: bytes) -> None:
         while rest:
             rest = rest[os.write(file, rest) :]
         os.fsync(file)
+    except OSError:
+        draft.unlink(missing_ok=True)  # on a full disk it would take the room that is missing
+        raise
     finally:
         os.close(file)
     move_durably(draft, path)
