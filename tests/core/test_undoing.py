@@ -8,6 +8,7 @@ from driven import LATER, NO, driven, tool
 from perdure.core import events as e
 from perdure.core.accepting import NoStep, Over, Refused
 from perdure.core.calls import Approval, Failure, Outcome
+from perdure.core.values import Value
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
 
@@ -417,9 +418,10 @@ def test_s9_what_takes_back_may_need_approval_too():
 
 def test_s9_who_says_no_wants_it_to_stay():
     world = taken_back(MAY_IT)
-    agree(world, False)
-    [kept] = world.find(e.EffectKept)
+    world.send(e.QuestionAnswered(question=asked(world).question, value=Value(False), reason="we need it"))
+    [kept] = world.run().find(e.EffectKept)
     assert (world.status, kept.step, kept.failure.kind) == ("rolled_back", "a", "denied")
+    assert kept.failure.message == "a person was asked, and said no: we need it"
 
 
 def test_s9_another_thing_to_agree_to_is_another_question():

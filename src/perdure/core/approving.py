@@ -7,10 +7,11 @@ would do has changed meanwhile, it stops again.
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.calls import Approval, Failure, is_yes
+from perdure.core.calls import Approval, is_yes
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end
+from perdure.core.seeing import refusal
 from perdure.core.trying import again
 
 
@@ -24,13 +25,7 @@ def settle_approval(turn: Deciding, cell: Cell, approval: Approval) -> None:
     elif is_yes(answer.load(turn.read)):
         again(turn, cell)
     else:
-        end(turn, cell, Ending("failure", failure=refusal(turn, cell.question)))
-
-
-def refusal(turn: Deciding, question: str) -> Failure:
-    """That somebody said no, and why, if they told."""
-    why = turn.state.reasons.get(question, "")
-    return Failure("denied", "a person was asked, and said no" + (f": {why}" if why else ""))
+        end(turn, cell, Ending("failure", failure=refusal(turn.state, cell.question)))
 
 
 def _ask(turn: Deciding, cell: Cell, approval: Approval) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from perdure.core.calls import CALL_KINDS, Call, CallKind
+from perdure.core.calls import CALL_KINDS, Call, CallKind, Failure
 from perdure.core.cells import Cell, Graph, Scope, Serial
 from perdure.core.learning import verdict_of
 from perdure.core.outline import Asked, Form
@@ -238,3 +238,9 @@ def _wants_secrets(scope: Scope, call: Any) -> bool:
 def with_secrets(call: Call, secrets: Mapping[str, Any]) -> Call:
     """A call that was written down, ready to be made."""
     return Call(call.kind, call.name, fill(call.arguments, {SECRETS: secrets}))
+
+
+def refusal(state: State, question: str) -> Failure:
+    """That somebody said no, and why, if they told."""
+    why = state.reasons.get(question, "")
+    return Failure("denied", "a person was asked, and said no" + (f": {why}" if why else ""))

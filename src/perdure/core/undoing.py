@@ -8,6 +8,7 @@ from perdure.core.calls import CALL_KINDS, DOUBTFUL, Approval, Call, CallKind, F
 from perdure.core.cells import Cell, Effect
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
+from perdure.core.seeing import refusal
 from perdure.core.state import State
 from perdure.core.values import digest_of
 from perdure.plan.model.parts import Retry
@@ -78,7 +79,7 @@ def _settle_approval(turn: Deciding, effect: Effect, approval: Approval) -> bool
     elif is_yes(answer.load(turn.read)):
         _begin(turn, effect, (*effect.approved, approval.digest))
     else:
-        _give_up(turn, effect, Failure("denied", "a person was asked, and said no"))
+        _give_up(turn, effect, refusal(turn.state, effect.question))
         return False
     return True
 
