@@ -130,6 +130,8 @@ class _World:
         self.kept = {"src/a.py"}
         """Those that every sequence leaves where they are, to be edited."""
         self.number = 0
+        self.links = set()
+        """Files that are moved and deleted like others, and not written."""
         self.labels = ["spare"]
         self.committed = False
         self.says = "a = 2"
@@ -143,8 +145,8 @@ class _World:
         ways += ["move", "delete"] * bool(self.files - self.kept) + ["drop"] * bool(self.labels)
         return ways + ["merge"] * self.committed
 
-    def _one(self):
-        return self.draw.choice(sorted(self.files - self.kept))
+    def _one(self, *, plain=False):
+        return self.draw.choice(sorted(self.files - self.kept - (self.links if plain else set())))
 
     def _new(self):
         place = self.draw.choice(["", "src/", "deep/er/", "docs/"])
@@ -152,8 +154,8 @@ class _World:
         return name
 
     def write(self, id_):
-        is_new = not self.files - self.kept or self.draw.random() < 0.5
-        path = self._new() if is_new else self._one()
+        is_new = not self.files - self.kept - self.links or self.draw.random() < 0.5
+        path = self._new() if is_new else self._one(plain=True)
         runs = self.draw.choice([True, False, None])
         text = "".join(f"{self.draw.random()}\n" for _ in range(self.draw.randrange(5)))
         return call(id_, "files.write", path=path, text=text, executable=runs)
@@ -172,7 +174,9 @@ class _World:
     def move(self, id_):
         path = self._one()
         self.files.remove(path)
-        return call(id_, "files.move", moves=[{"path": path, "to": self._new()}])
+        to = self._new()
+        self.links |= {to} if path in self.links else set()
+        return call(id_, "files.move", moves=[{"path": path, "to": to}])
 
     def delete(self, id_):
         path = self._one()
@@ -182,6 +186,7 @@ class _World:
     def run(self, id_):
         n = self.number
         self.files |= {f"r{n}/file", f"r{n}/link"}
+        self.links.add(f"r{n}/link")
         made = (
             f"mkdir r{n}; echo {n} > r{n}/file; ln -s file r{n}/link; chmod 750 r{n}/file; rm -f x.log; echo > y{n}.log"
         )

@@ -203,7 +203,7 @@ def seen_of(shop):
 
 def sound(shop):
     """How many objects of each type there are. No lock is left, and git finds no fault."""
-    assert not list((shop / ".git").rglob("*.lock"))
+    assert list((shop / ".git").rglob("*.lock")) == []
     fsck = git(shop, "fsck", "--full", "--strict")
     assert [line for line in fsck.splitlines() if not line.startswith("dangling")] == []
     return Counter(git(shop, "cat-file", "--batch-all-objects", "--batch-check=%(objecttype)").split())

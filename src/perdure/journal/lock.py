@@ -12,6 +12,11 @@ from perdure.journal.filesystem import PRIVATE_FILE
 from perdure.ports import Locked
 
 _LONGEST_NOTE: Final = 1_000
+PAUSE: Final = 0.01
+BRIEF: Final = 0.02
+"""Seconds that somebody may share the lock who only asks."""
+LINGERING: Final = 5.0
+"""Seconds that what a dead process has started may hold its lock."""
 
 
 class FileLock:
@@ -33,14 +38,32 @@ class FileLock:
 
 
 def _is_ours(file: int) -> bool:
-    """Take the lock. Who only asks who holds it shares it for a moment, so a refusal counts when it is repeated."""
-    for pause in (0.01, 0.01, 0):
+    """Take the lock. Who only asks who holds it shares it for a moment, so a refusal counts when it is repeated.
+
+    A process that was killed while it started another has left its lock there until that one has become its program.
+    """
+    until = time.monotonic() + (LINGERING if _is_dead(file) else BRIEF)
+    while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            time.sleep(pause)
+            if time.monotonic() > until:
+                return False
+            time.sleep(PAUSE)
         else:
             return True
+
+
+def _is_dead(file: int) -> bool:
+    """Whether the process that has written its name here surely is no more."""
+    try:
+        holder: dict[str, Any] = json.loads(os.pread(file, _LONGEST_NOTE, 0))
+        if holder["host"] == socket.gethostname():
+            os.kill(holder["pid"], 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError, ValueError, KeyError, TypeError):
+        pass
     return False
 
 

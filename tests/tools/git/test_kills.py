@@ -182,6 +182,28 @@ def _killed_at(victims, root, deeds, point):
 
 
 @pytest.mark.campaign
+@pytest.mark.parametrize("name", ["commit", "removal"])
+@pytest.mark.parametrize("way", ["do", "undo"])
+def test_killed_at_each_system_call_of_git_nobody_is_locked_out(name, way, victims, tmp_path, volume):
+    """What comes after the kill has nothing left to do, or another thing: the locks of the dead go all the same."""
+    need_strace()
+    deeds = DEEDS[name]
+    points = volume([each for each in FEW[name] if each[0] == "update-ref"], None) or points_of(
+        victims, tmp_path, deeds
+    )
+    for n, (verb, call, when) in enumerate(points):
+        root = tmp_path / str(n)
+        shop = prepared(root, deeds)
+        before = shop.refs()
+        victims.under(root, "do", verb, f"-e trace={call} -e inject={call}:signal=KILL:when={when}")
+        victims.finish(root, way)
+        assert not list((shop.root / ".git").rglob("*.lock")), (verb, call, when)
+        assert way == "do" or shop.refs() == before
+        assert_sound(shop)
+        shutil.rmtree(root)
+
+
+@pytest.mark.campaign
 def test_killed_at_each_system_call_of_the_engine(victims, tmp_path, volume):
     need_strace()
     points = [(name, when) for name in ("write", "rename", "fsync", "mkdir", "unlink") for when in range(1, 40)]

@@ -19,6 +19,8 @@ from perdure.tools.git.repository import Repository
 
 WAITS: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.2, 1.6, 2.0, 2.0)
 """Seconds between tries while somebody else holds a lock."""
+PATIENT: Final = 7
+"""Tries after which a lock that is in nobody's way counts as somebody else's."""
 
 
 async def land(repository: Repository, desk: Desk, intent: Intent, *, again: bool) -> None:
@@ -27,6 +29,8 @@ async def land(repository: Repository, desk: Desk, intent: Intent, *, again: boo
     if left:
         await _carry(repository, desk, left)
         await swap(repository, left, again=again)
+    elif again:
+        await _unlock(repository, intent.updates)
 
 
 async def take_back(repository: Repository, updates: Iterable[Update]) -> None:
@@ -35,6 +39,17 @@ async def take_back(repository: Repository, updates: Iterable[Update]) -> None:
     left = await _left(repository, wanted, exact=True)
     if left:
         await swap(repository, left, again=True)
+    await _unlock(repository, wanted)
+
+
+async def _unlock(repository: Repository, updates: Sequence[Update]) -> None:
+    """Take away locks that a dead process of ours has left, on its way there or back. Those of others stay."""
+    both = [*updates, *(each.back for each in updates)]
+    for wait in WAITS[:PATIENT]:
+        if not (locks := locks_of(repository.layout, both)):
+            return
+        clear_stale(repository.layout, locks, again=True)
+        await asyncio.sleep(wait)
 
 
 async def _left(repository: Repository, updates: Sequence[Update], *, exact: bool = False) -> list[Update]:
