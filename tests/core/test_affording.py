@@ -63,7 +63,7 @@ def test_a_person_may_say_that_it_is_enough(word, status):
     assert (world.failure.kind if world.failure else "") == ("budget" if word == "fail" else "")
 
 
-@pytest.mark.parametrize("answer", [True, 0, -1, "more", None, {"more": 1}, float("inf")])
+@pytest.mark.parametrize("answer", [True, 0, -1, 2.5, "more", None, {"more": 1}, float("inf")])
 def test_other_answers_are_refused(answer):
     world = driven(three(budget={"steps": 1, "then": "ask"}))
     with pytest.raises((BadAnswer, ValueError)):

@@ -473,3 +473,11 @@ def test_e4_what_could_not_be_taken_back_is_tried_again_when_somebody_asks_for_i
     assert world.done("undo").count("a") == 1, "what was taken back is not taken back again"
     with pytest.raises(Over):
         world.cancel(exit="rolled_back")
+
+
+def test_the_secrets_of_an_agent_that_takes_back_are_not_written_down():
+    undo = {"agent": "x", "task": "Take it back.", "with": {"token": "${secrets.T}"}}
+    world = driven([tool("a", undo=undo)], {"a": 1, "a!": None})
+    world.cancel(exit="rolled_back")
+    call = next(made.call for made in world.run().made if made.deed == "undo")
+    assert (call.kind, call.name, call.arguments["with"]["token"]) == ("agent", "x", "${secrets.T}")

@@ -103,7 +103,7 @@ async def test_a_secret_that_is_not_there_fails_the_step_before_it_begins(secret
     async with Engine.open(secrets=secrets) as engine:
         result = await (await engine.start(plan)).result()
     assert (result.status, result.failure.kind) == ("failed", "invalid")
-    assert "secrets.MAIL" in result.failure.message
+    assert "there is no secret MAIL" in result.failure.message
 
 
 async def test_a_question_is_answered_once_and_by_whom_it_is_for():
