@@ -71,3 +71,25 @@ def test_a_run_is_not_carried_on_in_another_directory(perdure, project, tmp_path
     assert perdure("run", PLAN, "--db", db, cwd=project).returncode == 0
     done = perdure("rollback", "@last", "--db", db, "--workspace", other, cwd=project)
     assert (done.returncode, "PRD3203" in done.stderr) == (2, True)
+
+
+WATCHED = """
+perdure: 1
+policy: {tools: {ask: [files.delete]}}
+steps:
+  - {id: note, tool: files.write, with: {path: note.txt, text: hi}, undo: {tool: files.delete, with: {paths: [note.txt]}}}
+"""
+
+
+@pytest.mark.parametrize(("word", "stays"), [("approve", False), ("reject", True)])
+def test_s9_taking_back_waits_for_a_person(perdure, tmp_path, word, stays):
+    (tmp_path / "plan.yaml").write_text(WATCHED)
+    db, file = ("--db", tmp_path / "runs.db"), tmp_path / "note.txt"
+    assert perdure("run", tmp_path / "plan.yaml", *db, cwd=tmp_path).returncode == 0
+    asks = perdure("rollback", "@last", *db, cwd=tmp_path)
+    assert (asks.returncode, file.exists(), "perdure approve" in asks.stderr) == (4, True, True), asks.stderr
+    assert perdure(word, "@last", *db, cwd=tmp_path).returncode == 0
+    assert file.exists(), "who only brings the answer takes nothing back"
+    perdure("resume", "@last", *db, cwd=tmp_path)
+    shown = json.loads(perdure("show", "@last", "--json", *db, cwd=tmp_path).stdout)
+    assert (shown["status"], file.exists(), shown["failure"] is not None) == ("rolled_back", stays, stays)
