@@ -125,10 +125,7 @@ class Engine:
                 doing = Discreet(doing, held)
             kept = journal or await open_journal(path, network=network)
             closing.push_async_callback(kept.close)
-            by_tool = {tool.name: tool.limit for tool in known.values() if tool.limit is not None}
-            most = limits or Limits()
-            most = replace(most, tools={**by_tool, **most.tools})
-            host = Host(kept, doing, clock or SystemClock(), knowledge, most)
+            host = Host(kept, doing, clock or SystemClock(), knowledge, _limits_of(known, limits or Limits()))
             engine = cls(kept, host, known, named)
             engine._checks_names, engine.hands, engine._secrets = performer is None, hands, held
             engine.state = hands.state if hands else None if str(path) == ":memory:" else state_of(path)
@@ -388,3 +385,9 @@ def run_sync(plan: Plan, inputs: Mapping[str, Any] | None = None, **settings: An
             return await (await engine.start(plan, inputs)).result()
 
     return asyncio.run(carried_out())
+
+
+def _limits_of(tools: Mapping[str, AnyTool], said: Limits) -> Limits:
+    """What tools say about themselves holds where nothing else was said."""
+    by_tool = {tool.name: tool.limit for tool in tools.values() if tool.limit is not None}
+    return replace(said, tools={**by_tool, **said.tools})
