@@ -5,6 +5,7 @@ itself how far it came (R5); what is opaque is asked about, always.
 """
 
 import random
+from itertools import islice
 
 import pytest
 import unprivileged
@@ -45,13 +46,14 @@ def whole(place, piece, way):
 def test_killed_at_any_system_call_it_comes_to_the_same_end(piece, way, scene, strace, volume):
     points, wanted = whole(scene(), piece, way)
     assert len(points) >= FLOOR[way]
-    few = few_of(points, piece + way, volume(2, len(points)))
-    kills = sum(killed_at(point, scene(), gated(PIECES[piece]), way, wanted) for point in few)
-    assert kills >= len(few) * 0.7, "how often a journal is written is not the same each time"
+    enough = volume(2, len(points))
+    tries = (killed_at(point, scene(), gated(PIECES[piece]), way, wanted) for point in shuffled(points, piece + way))
+    kills = sum(islice(filter(None, tries), enough))
+    assert kills >= min(enough, len(points) * 0.7), "how often a journal is written is not the same each time"
 
 
-def few_of(points, seed, count):
-    return random.Random(seed).sample(points, min(count, len(points)))
+def shuffled(points, seed):
+    return random.Random(seed).sample(points, len(points))
 
 
 def killed_at(point, place, plan, way, wanted):
