@@ -144,7 +144,7 @@ def check_state(state, slots=None, limits=None, *, reopened=False):
         assert all(group.open for group in cell.around), f"{key} is at work while a group around it waits for a lock"
     assert slots is None or len(state.tools_at_work) <= slots
     for tool, most in (limits or {}).items():
-        assert state.tools_at_work.count(tool) <= most
+        assert list(state.tools_at_work.values()).count(tool) <= most
     _check_locks(state)
     if state.ended is not None:
         _check_end(state)
@@ -178,7 +178,7 @@ def _check_locks(state):
         if not isinstance(cell.step, Working) or not cell.is_live or (cell.parent and cell.parent.kind == "map"):
             continue
         at_work = cell.key in state.flying and cell.work.look is None  # to look takes no lock
-        holds = at_work if cell.kind == "work" else cell.open and cell.kind != "ask"
+        holds = at_work if cell.kind == "work" else cell.open and not (cell.kind == "ask" or cell.question)
         for name in cell.step.locks if holds else ():
             assert state.locks[name] is cell or state.locks[name] in cell.around
 

@@ -12,6 +12,7 @@ from perdure.cli.telling import LONG, clock, failure_words
 from perdure.core.events import QuestionAsked
 from perdure.core.state import State
 from perdure.core.turn import status_of
+from perdure.engine import Result
 from perdure.plan.visible import number_of, visible
 
 _FEW: Final = 5
@@ -117,9 +118,16 @@ def _ending(state: State) -> str:
     if state.ended.partial:
         return f"{said}, with what there was when its budget was used up"
     if state.ended.failure is None:
-        return said
+        return said + _without(state)
     where = f" in {visible(state.ended.cause)}" if state.ended.cause else ""
     return f"{said}{where}: {failure_words(state.ended.failure)}"
+
+
+def _without(state: State) -> str:
+    """Which steps failed that the plan went on without."""
+    keys = Result(state).missing
+    more = f" and {len(keys) - _FEW:,} more" if len(keys) > _FEW else ""
+    return f", without {visible(', '.join(keys[:_FEW]))}{more}" if keys else ""
 
 
 _WORDS: Final = {"rolled_back": "was rolled back", "cancelled": "was cancelled"}

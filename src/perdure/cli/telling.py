@@ -102,7 +102,8 @@ def _led(to: str) -> str:
 
 
 def _step_ended(event: e.StepEnded) -> str:
-    return _and(f"over, {visible(event.exit)}", failure_words(event.failure), _led(event.to))
+    without = "the plan goes on without it" if event.partial else _led(event.to)
+    return _and(f"over, {visible(event.exit)}", failure_words(event.failure), without)
 
 
 def _run_ended(event: e.RunEnded) -> str:
@@ -122,6 +123,11 @@ def _answered(event: e.QuestionAnswered) -> str:
     )
 
 
+_RUNGS: Final = {
+    "simplify": "goes on in its simpler way",
+    "relax": "is good enough by its relaxed criteria",
+    "alternate": "goes on in another way",
+}
 _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "run_started": lambda event: _and("the run starts", visible(event.goal, MOST)),
     "run_paused": lambda event: _and("the run is paused", visible(event.reason, MOST), _by(event.by)),
@@ -143,6 +149,7 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "attempt_ended": _ended,
     "attempt_lost": lambda _: "its process is gone; nobody saw the end of the attempt",
     "retry_planned": lambda event: f"will be tried again at {clock(event.due)}",
+    "rung_taken": lambda event: _RUNGS.get(event.rung, visible(event.rung)),
     "effect_kept": lambda event: _and("cannot be taken back", failure_words(event.failure)),
     "question_asked": _asked,
     "question_answered": _answered,

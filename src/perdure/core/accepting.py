@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 from perdure.core import events as e
 from perdure.core.affording import flaw_of_answer
 from perdure.core.cells import Work
-from perdure.core.doubting import answered
+from perdure.core.recovering import answered
 from perdure.core.reopening import is_there
 from perdure.core.state import State
 from perdure.errors import PerdureError
@@ -182,7 +182,7 @@ def _accept_answer(state: State, message: e.QuestionAnswered) -> None:
 
 
 def _flaw(question: e.QuestionAsked, value: Any) -> str:
-    if question.about == "doubt":
+    if question.about in {"doubt", "recovery"}:
         choice, _ = answered(value)
         known = isinstance(choice, str) and choice in question.choices
         return "" if known else f"answer one of {', '.join(question.choices)}"

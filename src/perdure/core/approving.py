@@ -7,10 +7,10 @@ would do has changed meanwhile, it stops again.
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.calls import Approval, is_yes
+from perdure.core.calls import Approval, Failure, is_yes
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end
+from perdure.core.recovering import is_asking, recover
 from perdure.core.seeing import refusal
 from perdure.core.trying import again
 
@@ -18,14 +18,16 @@ from perdure.core.trying import again
 def settle_approval(turn: Deciding, cell: Cell, approval: Approval) -> None:
     """Ask once; go on if somebody agrees, fail if somebody does not."""
     answer = turn.state.answers.get(cell.question)
-    if not cell.question:
+    if is_asking(cell):
+        recover(turn, cell, Failure("denied", "a person said no"))
+    elif not cell.question:
         _ask(turn, cell, approval)
     elif answer is None:
         return
     elif is_yes(answer.load(turn.read)):
         again(turn, cell)
     else:
-        end(turn, cell, Ending("failure", failure=refusal(turn.state, cell.question)))
+        recover(turn, cell, refusal(turn.state, cell.question))
 
 
 def _ask(turn: Deciding, cell: Cell, approval: Approval) -> None:

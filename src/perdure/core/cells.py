@@ -143,6 +143,8 @@ class Work(msgspec.Struct, eq=False, gc=False):
     """How often its process was gone while it was at work."""
     approved: tuple[str, ...] = ()
     """What people have agreed to at this visit."""
+    ways: tuple[str, ...] = ()
+    """The rungs that were taken, and with them other ways to do it."""
     probe: Probe | None = None
     """Looks at the last try, of which nobody knew how it ended."""
     fraction: float = 0.0

@@ -13,9 +13,9 @@ from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import fail, told_again, undo_of
 from perdure.core.quarantine import is_quarantined
-from perdure.core.trying import again, call_at, fail_or_retry, judge, pause_of, repeat_of
+from perdure.core.recovering import answered, judge, recover, stop_and_undo
+from perdure.core.trying import again, call_at, pause_of, repeat_of
 from perdure.plan.model.parts import Retry
-from perdure.plan.raw import is_mapping
 
 MOST_DOUBTS: Final = 10
 """How often a visit is tried again without asking when its tries are lost one after the other."""
@@ -96,7 +96,7 @@ def _given(turn: Deciding, told: e.AttemptEnded) -> Any:
 def _not_done(turn: Deciding, cell: Cell, failure: Failure) -> None:
     """It surely had no effect: one that was lost was no try, and any other failed in the plain way."""
     if failure.kind != "in_doubt":
-        fail_or_retry(turn, cell, failure)
+        recover(turn, cell, failure)
     elif _may_try(cell):
         again(turn, cell)
     else:
@@ -173,14 +173,6 @@ def _as_ended(cell: Cell, **told: Any) -> e.AttemptEnded:
 
 def _take_back(turn: Deciding, cell: Cell) -> None:
     """Stop the visit, and take back what it may have done before it is over."""
-    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit}
     undo = undo_of(turn, cell, "success", None) or {"error": "there is nothing that takes it back"}
-    turn.record(e.EffectFound(**about, undo=undo))
     failure = Failure("in_doubt", "nobody knew whether it had its effect, so it was taken back")
-    turn.record(e.StepStopping(**about, exit="failure", failure=failure, undo=(cell.key,)))
-    turn.look_at(cell)
-
-
-def answered(value: Any) -> tuple[Any, Any]:
-    """An answer about a doubt: the choice, and the output if the deed was done."""
-    return (value.get("choice"), value.get("output")) if is_mapping(value) else (value, None)
+    stop_and_undo(turn, cell, failure, undo)

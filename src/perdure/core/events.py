@@ -298,6 +298,16 @@ class RetryPlanned(AboutAttempt, frozen=True, kw_only=True):
     """When it may begin, on the clock of the run."""
 
 
+class RungTaken(AboutVisit, frozen=True, kw_only=True):
+    """A visit goes on in another way after a failure: the way that the step has declared for that."""
+
+    type = "rung_taken"
+    rung: str
+    """`simplify`: its lighter way; `relax`: its looser criteria; `alternate`: the next of its other ways."""
+    kind: str
+    """The kind of failure."""
+
+
 class EffectFound(AboutVisit, frozen=True, kw_only=True):
     """A visit may have had an effect, and it is to be taken back before it is over."""
 
@@ -327,7 +337,7 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """What kind of answer: `approval`, `choice`, `text`, `form`."""
     about: str = "plan"
     """`plan`: the plan asks; `doubt`: nobody knows whether an attempt had its effect; `policy`: a rule wants it;
-    `budget`: one is used up."""
+    `budget`: one is used up; `recovery`: it failed, and somebody has to say how to go on."""
     text: str
     """What is asked."""
     choices: tuple[str, ...] = ()
@@ -391,7 +401,7 @@ EVENTS: Final[dict[str, type[Event]]] = {
     for each in (
         RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunEnded,
         StepEntered, StepPassed, LocksTaken, StepStopping, StepEnded, StepsGrown,
-        AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned,
+        AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned, RungTaken,
         EffectFound, EffectKept,
         QuestionAsked, QuestionAnswered, QuestionClosed, SignalReceived, SignalTaken,
     )

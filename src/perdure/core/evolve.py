@@ -108,6 +108,8 @@ def _begin_visit(state: State, cell: Cell, visit: int) -> None:
     cell.age = state.next_number()
     cell.laps += 1
     cell.leaving, cell.question, cell.undo = None, "", ()
+    if cell.traits.usual is not None:
+        cell.traits = cell.traits.usual
     if cell.traits.budgets:
         hold_ledger(state, cell, cell.traits.budgets)
     _into_parent(cell)
@@ -416,6 +418,13 @@ def _retry_planned(state: State, event: e.RetryPlanned) -> None:
         cell.work.alarm = state.set_timer(event.due, cell.key, cell.visit, "retry")
 
 
+def _rung_taken(state: State, event: e.RungTaken) -> None:
+    cell = state.cells[event.step]
+    cell.work.ways = (*cell.work.ways, event.rung)
+    if event.rung != "relax":
+        cell.traits = cell.scope.outline.another_way(cell.node, event.rung, cell.work.ways.count("alternate") - 1)
+
+
 # ------------------------------------------------------------------------------- people and the outside
 
 
@@ -476,6 +485,7 @@ _CHANGES: Final[dict[str, Callable[[State, Any], None]]] = {
         (e.AttemptEnded, _attempt_ended),
         (e.AttemptLost, _attempt_lost),
         (e.RetryPlanned, _retry_planned),
+        (e.RungTaken, _rung_taken),
         (e.EffectFound, _effect_found),
         (e.EffectKept, _effect_kept),
         (e.QuestionAsked, _question_asked),

@@ -53,6 +53,11 @@ _CALLS: Final[dict[type[AnyStep], Callable[[Any], Any]]] = {
 """Where the call of an acting step stands."""
 
 
+def _call_in(step: AnyStep) -> Any:
+    find = _CALLS.get(type(step))
+    return find(step) if find is not None else None
+
+
 def kind_of(node: Node) -> Kind:
     """What a step is to the core."""
     step = node.step
@@ -134,16 +139,19 @@ class Traits:
         "step",
         "tool",
         "undo",
+        "usual",
         "working",
     )  # fmt: skip
 
-    def __init__(self, node: Node, outline: "Outline") -> None:
+    def __init__(self, node: Node, outline: "Outline", call: Any = None) -> None:
         step = node.step
         self.node, self.step, self.id = node, step, node.id
+        self.usual: Final = None if call is None else outline.traits(node)
+        """What it is like otherwise, if this is another way to do it."""
         self.kind: Kind = kind_of(node)
         self.working: Final = step if isinstance(step, Working) else None
         """The step, if it does something."""
-        self.call: Final = _CALLS[type(step)](step) if step is not None and type(step) in _CALLS else None
+        self.call: Final = call if call is not None or step is None else _call_in(step)
         """The call that an acting step makes."""
         self.tool: Final = self.call.tool if isinstance(self.call, ToolCall) else ""
         """What it waits in line for: its tool, or its turn alone."""
@@ -240,6 +248,7 @@ class Outline:
         self._traits: dict[Node, Traits] = {}
         self._wirings: dict[Node, Wiring] = {}
         self._forms: dict[int, Form] = {}
+        self._other_ways: dict[tuple[Node, str, int], Traits] = {}
 
     @cached_property
     def index(self) -> Index:
@@ -278,6 +287,16 @@ class Outline:
         found = self._traits.get(node)
         if found is None:
             found = self._traits[node] = Traits(node, self)
+        return found
+
+    def another_way(self, node: Node, rung: str, number: int) -> Traits:
+        """A step as it is done in its lighter way, or in one of its others."""
+        found = self._other_ways.get((node, rung, number))
+        if found is None:
+            step = self.traits(node).working
+            assert step is not None  # noqa: S101  nothing else has other ways
+            call = step.simpler if rung == "simplify" else step.alternates[number]
+            found = self._other_ways[node, rung, number] = Traits(node, self, call)
         return found
 
     def form(self, value: Any) -> Form:

@@ -105,9 +105,9 @@ class State:
         self.steps_over = self.attempts = 0
 
     @property
-    def tools_at_work(self) -> list[str]:
-        """What each try that is under way takes a place of. A look into the world takes none: it is short, and rare."""
-        return [cell.traits.tool for cell in self.flying.values() if cell.work.look is None]
+    def tools_at_work(self) -> dict[str, str]:
+        """What each try under way takes a place of, by step. A look into the world takes none: it is short."""
+        return {key: cell.traits.tool for key, cell in self.flying.items() if cell.work.look is None}
 
     def read(self, digest: str) -> Any:
         """A value that is kept apart."""

@@ -78,6 +78,8 @@ class Runner:
         self._scheduled = False
         self._shown: tuple[Any, ...] = ()
         self._progressed: dict[str, int] = {}
+        self._tools: dict[str, str] = {}
+        """What each step at work takes a place of; what it would do next may be something else."""
         self._failed = 0
         """How many commits in a row were not kept."""
         self._reloading = False
@@ -137,7 +139,8 @@ class Runner:
     def count_anew(self) -> None:
         """Tell the room what is at work and what is held, by the state alone."""
         room = self.host.room
-        room.recount(self.run, self.state.tools_at_work)
+        self._tools = self.state.tools_at_work
+        room.recount(self.run, list(self._tools.values()))
         room.hold(self.run, self.state.locks, ())
 
     def _wake(self) -> None:
@@ -197,9 +200,11 @@ class Runner:
         """Tell the room what began and what is over."""
         room, run, state = self.host.room, self.run, self.state
         for event in made:
-            if isinstance(event, (e.AttemptStarted, e.AttemptEnded, e.AttemptLost)) and event.deed == "do":
-                count = room.take if isinstance(event, e.AttemptStarted) else room.give
-                count(run, state.cells[event.step].traits.tool)
+            if isinstance(event, (e.AttemptEnded, e.AttemptLost)) and event.deed == "do":
+                room.give(run, self._tools.pop(event.step))
+            elif isinstance(event, e.AttemptStarted) and event.deed == "do":
+                tool = self._tools[event.step] = state.cells[event.step].traits.tool
+                room.take(run, tool)
         room.want(run, () if self.is_foreign or state.paused_at is not None else state.hungry)
         if state.locks or state.parked or not room.is_unlocked:
             room.hold(run, state.locks, filter(None, state.parked))  # who only waits to be alone needs no lock

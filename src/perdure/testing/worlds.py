@@ -159,10 +159,9 @@ class World:
         """What is free, with the place that the message itself gives back."""
         freed = message.step if isinstance(message, (e.AttemptEnded, e.AttemptLost)) and message.deed == "do" else None
         used = self.state.tools_at_work
-        if freed in self.state.flying and self.state.flying[freed].work.look is None:
-            used.remove(self.state.flying[freed].traits.tool)
-        tools = {name: most - used.count(name) for name, most in self.limits.items()}
-        return Moment(self.now, self.slots - len(used), tools, self.locked)
+        at_work = [tool for step, tool in used.items() if step != freed]
+        tools = {name: most - at_work.count(name) for name, most in self.limits.items()}
+        return Moment(self.now, self.slots - len(at_work), tools, self.locked)
 
     def answer(self, value: Any, step: str = "", by: str = "") -> list[e.Event]:
         """Answer the open question of a step, or the one that was asked first."""
