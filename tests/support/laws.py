@@ -49,9 +49,11 @@ def _ledger(ledger):
 
 
 def _has_rung(state, timer, clock):
-    """Whether it is about another try whose time has come: to ring is no fact, and to ring again changes nothing."""
+    """Whether its time has come and nothing follows yet: to ring is no fact, and to ring again changes nothing."""
     due, _, key, visit, what = timer
-    return due <= clock and (what in ("retry", "probe") or (what == "undo" and not state.undoing[key, visit].flying))
+    is_shut = what == "step" and not all(group.open for group in state.cells[key].around)
+    is_idle = what == "undo" and not state.undoing[key, visit].flying
+    return due <= clock and (what in ("retry", "probe") or is_idle or is_shut)
 
 
 def cells_in(state):
@@ -178,7 +180,11 @@ def _check_locks(state):
         if not isinstance(cell.step, Working) or not cell.is_live or (cell.parent and cell.parent.kind == "map"):
             continue
         at_work = cell.key in state.flying and cell.work.look is None  # to look takes no lock
-        holds = at_work if cell.kind == "work" else cell.open and not (cell.kind == "ask" or cell.question)
+        holds = (
+            at_work
+            if cell.kind == "work"
+            else cell.open and not (cell.kind == "ask" or (cell.question and cell.status == "stopping"))
+        )
         for name in cell.step.locks if holds else ():
             assert state.locks[name] is cell or state.locks[name] in cell.around
 

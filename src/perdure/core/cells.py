@@ -34,13 +34,21 @@ class Body:
         self.live: dict[int, Cell] = {}
 
 
+Ended = tuple["Cell", int, "Result"]
+"""A step that ended, at which visit, and how."""
+MOST_ROUNDS: Final = 7
+"""Rounds that are remembered, with the one under way."""
+
+
 class Serial(Body):
     """One after another."""
 
-    __slots__ = ("cursor", "last")
+    __slots__ = ("cursor", "last", "rounds")
 
-    def __init__(self) -> None:
+    def __init__(self, *, loops: bool = False) -> None:
         super().__init__()
+        self.rounds: list[list[Ended]] = [[]] if loops else []
+        """What ended since each jump back, if the plan has one here; nothing if it has none."""
         self.cursor = -1
         """The child that was entered or passed last."""
         self.last: Cell | None = None
@@ -89,7 +97,7 @@ class Graph(Body):
 class Grown(Graph):
     """Whatever a strategy adds, one move after another."""
 
-    __slots__ = ("added", "dependents", "memo", "moves", "news", "tags")
+    __slots__ = ("added", "dependents", "memo", "moves", "news", "rounds", "tags")
 
     def __init__(self) -> None:
         super().__init__(0)
@@ -100,6 +108,8 @@ class Grown(Graph):
         self.tags: dict[str, Any] = {}
         self.news: list[Cell] = []
         """Children that ended since the last move, in the order of the journal."""
+        self.rounds: list[list[Ended]] = []
+        """What ended between the moves before."""
 
 
 class Probe(msgspec.Struct, eq=False, gc=False):

@@ -172,7 +172,7 @@ def _body_of(cell: Cell) -> Body | Work | None:
             cell.work = Work()
             return cell.work
         case "serial":
-            return Serial()
+            return Serial(loops=cell.within.outline.loops(cell.tree))
         case "graph":
             return _graph(cell)
         case "map":
@@ -439,7 +439,8 @@ def _question_asked(state: State, event: e.QuestionAsked) -> None:
         state.undoing[event.step, event.visit].question = event.question
         return
     cell.question = event.question
-    release_locks(state, cell)
+    if not (isinstance(cell.body, Body) and cell.status == "active"):  # a group that may go on keeps what it has
+        release_locks(state, cell)
 
 
 def _question_answered(state: State, event: e.QuestionAnswered) -> None:
@@ -447,7 +448,10 @@ def _question_answered(state: State, event: e.QuestionAnswered) -> None:
     state.answers[event.question] = event.value
     if event.reason:
         state.reasons[event.question] = event.reason
-    note_answer(state, state.asked[event.question], event)
+    cell = state.asked[event.question]
+    if isinstance(cell.body, Serial) and cell.body.rounds:
+        cell.body.rounds = [[]]  # that somebody said something is new
+    note_answer(state, cell, event)
 
 
 def _question_closed(state: State, event: e.QuestionClosed) -> None:

@@ -15,6 +15,7 @@ from perdure.core.ladder import plan_in
 from perdure.core.learning import node_at
 from perdure.core.recovering import conclude, is_asking
 from perdure.core.seeing import items_of
+from perdure.core.stalling import is_held
 from perdure.core.undoing import region_of, remains, undo_next
 from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError
@@ -56,7 +57,7 @@ def _follow(turn: Deciding, cell: Cell, here: Cell, to: str) -> None:
         case "fail" | "recover":
             conclude(turn, cell, blaming(here))
         case _:
-            _jump(turn, cell, to)
+            _jump(turn, cell, here, to)
 
 
 def _enter_at(turn: Deciding, cell: Cell, position: int) -> None:
@@ -66,11 +67,12 @@ def _enter_at(turn: Deciding, cell: Cell, position: int) -> None:
         conclude(turn, cell, Ending())
 
 
-def _jump(turn: Deciding, cell: Cell, to: str) -> None:
+def _jump(turn: Deciding, cell: Cell, here: Cell, to: str) -> None:
     """Go to a child of this group, or leave it: the target is further out."""
     node = cell.within.outline.index.by_id.get(to)
     if node is not None and node.parent is cell.tree:
-        enter(turn, cell, node.position)
+        if node.position > here.position or not is_held(turn, cell, here):
+            enter(turn, cell, node.position)
     else:
         conclude(turn, cell, _leaving(cell, to))
 

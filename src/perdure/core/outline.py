@@ -1,6 +1,6 @@
 """A plan made ready for running: what is asked at every turn, worked out once and shared by all runs of the plan."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from hashlib import sha256
 from sys import intern
@@ -11,7 +11,7 @@ from perdure.core.layers import layer_of
 from perdure.core.policy import Layer
 from perdure.core.values import digest_of
 from perdure.plan.expr import template, texts_in
-from perdure.plan.flow import needed_by, target_of
+from perdure.plan.flow import exits, needed_by, target_of
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, Budget, ModelCall, ToolCall
@@ -239,6 +239,22 @@ def _is_guarded(step: AnyStep | None) -> bool:
     return counted or step.when is not None or (isinstance(step, Working) and bool(step.requires))
 
 
+def _leads_back(node: Node, index: Index) -> bool:
+    """Whether an exit of a step, or of one inside it, leads to it or to one before it in its group."""
+    siblings = node.parent.children if node.parent else ()
+    before = {each.id for each in siblings[: node.position + 1]}
+    return any(target in before for target in _targets_in(node, index))
+
+
+def _targets_in(node: Node, index: Index) -> Iterator[str]:
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        stack.extend(each.children)
+        for exit_ in exits(each.step) if each.step is not None else ():
+            yield target_of(each, exit_, index)
+
+
 class Outline:
     """A plan with its tree."""
 
@@ -247,6 +263,7 @@ class Outline:
         self._data = data
         self._traits: dict[Node, Traits] = {}
         self._wirings: dict[Node, Wiring] = {}
+        self._loops: dict[Node, bool] = {}
         self._forms: dict[int, Form] = {}
         self._other_ways: dict[tuple[Node, str, int], Traits] = {}
 
@@ -280,6 +297,13 @@ class Outline:
         found = self._wirings.get(group)
         if found is None:
             found = self._wirings[group] = Wiring(group)
+        return found
+
+    def loops(self, group: Node) -> bool:
+        """Whether a step in a group may lead back, to itself or to one before it."""
+        found = self._loops.get(group)
+        if found is None:
+            found = self._loops[group] = any(_leads_back(child, self.index) for child in group.children)
         return found
 
     def traits(self, node: Node) -> Traits:
