@@ -104,3 +104,8 @@ def test_an_agent_that_does_the_same_again_and_again_is_stalled():
     assert (world.status, world.failure.kind, len(world.made)) == ("failed", "stalled", 3)
     world = driven(plan, lambda command: command.step, strategies={"agent:x": thinker})
     assert (world.status, len(world.made)) == ("succeeded", 8)
+
+
+def test_a_bound_that_ends_the_loop_anyway_ends_it():
+    world = driven([tool("a", max_visits=3, on={"failure": "a", "exhausted": "b"}), tool("b")], {"a": NO})
+    assert world.done() == ["a", "a", "a", "b"]

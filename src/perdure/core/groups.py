@@ -10,7 +10,7 @@ from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Graph, Serial
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, is_item
-from perdure.core.entering import enter, pass_by
+from perdure.core.entering import enter, is_exhausted, pass_by
 from perdure.core.ladder import plan_in
 from perdure.core.learning import node_at
 from perdure.core.recovering import conclude, is_asking
@@ -71,7 +71,8 @@ def _jump(turn: Deciding, cell: Cell, here: Cell, to: str) -> None:
     """Go to a child of this group, or leave it: the target is further out."""
     node = cell.within.outline.index.by_id.get(to)
     if node is not None and node.parent is cell.tree:
-        if node.position > here.position or not is_held(turn, cell, here):
+        target = turn.state.child(cell, node.position)
+        if node.position > here.position or is_exhausted(target) or not is_held(turn, cell, here):
             enter(turn, cell, node.position)
     else:
         conclude(turn, cell, _leaving(cell, to))

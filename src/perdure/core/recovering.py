@@ -122,7 +122,7 @@ def _roll_back(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptE
         stop_and_undo(turn, cell, failure, undo)
         return True
     _fail(turn, cell, failure, outcome)
-    if owner is not cell:
+    if owner.status == "active":
         _take_back_in(turn, owner, failure, cell.key)
     return True
 
@@ -154,9 +154,9 @@ def stop_and_undo(turn: Deciding, cell: Cell, failure: Failure, undo: dict[str, 
 
 def _take_back_in(turn: Deciding, owner: Cell, failure: Failure, cause: str) -> None:
     """Stop a group, or the run, and take back what was done in it."""
-    if owner.parent is None and turn.state.stopping is None:
+    if owner.parent is None:
         turn.record(e.RunStopping(exit="rolled_back", failure=failure, reason=f"{cause or 'it'} failed"))
-    elif owner.parent is not None and owner.is_live and owner.key not in owner.undo:
+    else:
         about: dict[str, Any] = {"step": owner.key, "visit": owner.visit, "failure": failure, "cause": cause}
         turn.record(e.StepStopping(**about, exit="failure", to=_target_of(owner), undo=(owner.key,)))
     turn.look_at(owner)
@@ -231,7 +231,8 @@ def _ask_about(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> Non
 def _take_back_from(turn: Deciding, cell: Cell, owner: Cell, how: Ending, failure: Failure) -> None:
     if owner is not cell:
         end_group(turn, cell, _lasting(cell, how))
-    _take_back_in(turn, owner, failure, how.cause)
+    if owner is cell or owner.status == "active":
+        _take_back_in(turn, owner, failure, how.cause)
 
 
 def _lasting(cell: Cell, how: Ending) -> Ending:
