@@ -39,6 +39,11 @@ LOOKS = (
     Failure("transient", "later"), Failure("unavailable", "no", retry_after=3.0), Failure("timeout", "late"),
 )  # fmt: skip
 """What a look into the world may give."""
+JUDGEMENTS = (
+    *(True, {"met": True}) * 3, False, {"met": False, "why": "no"}, "what?", LOST, HANGS, Takes(9, True),
+    Failure("transient", "later"), Failure("logic", "no"),
+)  # fmt: skip
+"""What a tool may say that judges."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ SECOND = Era(
 
 THIRD = replace(SECOND, words=(*SECOND.words, "finish", "fail", 500))
 FOURTH = replace(
-    THIRD, words=(*THIRD.words, "continue", {"choice": "done", "output": 3}, {"choice": "done", "output": 8}),
+    THIRD, deeds=(*THIRD.deeds, "judge"), words=(*THIRD.words, "continue", {"choice": "done", "output": 3}, {"choice": "done", "output": 8}),
     answers=SECOND.answers + 5 * (Failure("unavailable", "gone"), Failure("denied", "no"), Failure("stalled", "again"), Failure("unknown", "what"), Failure("logic", "no")),
 )  # fmt: skip
 
@@ -104,9 +109,9 @@ class Watched(World):
     def __init__(self, plan, seed, era=SECOND, **dials):
         def script(command):
             place = drawn(seed, command.step, command.visit, command.attempt, command.deed)
-            answers = LOOKS if command.deed == "probe" else era.answers
+            answers = {"probe": LOOKS, "judge": JUDGEMENTS}.get(command.deed, era.answers)
             answer = answers[place % len(answers)]
-            return reporting(answer, place) if self.spends and command.deed != "probe" else answer
+            return reporting(answer, place) if self.spends and command.deed in {"do", "undo"} else answer
 
         self.spends = any(word.startswith("budget") for word in json.dumps(plan.canonical()).split('"'))
         self.auditor = Auditor()

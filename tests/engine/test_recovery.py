@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from perdure import Engine, Plan
+from perdure import Engine, Plan, tool
 from perdure.core.calls import Failure
 from perdure.journal import MemoryJournal
 from perdure.testing.clock import FakeClock, run
@@ -147,3 +147,39 @@ def test_a_process_that_dies_between_two_rungs_leaves_the_rest_to_the_next(dies_
     again = [name for n, name in enumerate(tried) if n == 0 or name != tried[n - 1]]
     assert again == ["usual", "light", "one", "two"]
     assert len(tried) <= 6
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_tool_judges_what_a_step_gives_also_after_a_crash(dies):
+    asked, disk, clock, begun = [], MemoryJournal(), FakeClock(), asyncio.Event()
+
+    @tool(name="shop.draft", repeat="never")
+    async def draft() -> str:
+        asked.append("draft")
+        return "x" * len(asked)
+
+    @tool(name="shop.judge", repeat="safe")
+    async def judge(text: str) -> dict:
+        asked.append(text)
+        begun.set()
+        await asyncio.sleep(10)
+        return {"met": len(text) > 1, "why": "too short"}
+
+    step = {"id": "a", "tool": "shop.draft", "retry": {"attempts": 2}}
+    plan = Plan.model_validate({"steps": [step | {"accept": [{"tool": "shop.judge", "with": {"text": "${output}"}}]}]})
+
+    async def both():
+        settings = {"clock": clock, "tools": [draft, judge]}
+        if dies:
+            async with crashing(disk, **settings) as engine:
+                handle = await engine.start(plan)
+                await begun.wait()
+            async with Engine.open(journal=Disk(disk), resume=True, **settings) as engine:
+                return await engine.run(handle.id).result()
+        async with Engine.open(journal=Disk(disk), **settings) as engine:
+            return await (await engine.start(plan)).result()
+
+    result = run(both())
+    assert result.ok
+    assert asked.count("draft") == 2
+    assert len(asked) == (5 if dies else 4)

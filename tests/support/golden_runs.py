@@ -344,6 +344,25 @@ async def recovered(disk):
         await handle.result()
 
 
+async def judged(disk):
+    """A tool judges what a step gives: once it cannot be reached, once it objects, once it is content."""
+    plan = {
+        "steps": [
+            {
+                "id": "draft",
+                "agent": "x",
+                "retry": {"attempts": 2, "wait": "1s"},
+                "accept": ["output > 0", {"tool": "golden.keep", "title": "Good enough"}],
+            }
+        ]
+    }
+    script = Scripted(
+        {"draft": [1, 2], "draft~": [Failure("unavailable", "later"), {"met": False, "why": "too small"}, True]}
+    )
+    async with opened(disk, performer=script) as engine:
+        await (await engine.start(Plan.model_validate(plan), seed=12)).result()
+
+
 async def unpay(output: str | None) -> None:
     """Take a payment back."""
 
@@ -411,7 +430,7 @@ async def doubted(disk):
         await handle.result()
 
 
-RUNS = [order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, doubted]
+RUNS = [order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, doubted]
 
 
 def expected_of(state):

@@ -93,19 +93,26 @@ def _body(cell):
     body = cell.body
     match body:
         case Work():
-            return [getattr(body, name) for name in Work.__slots__ if name not in ("call", "probe")] + _probe(
-                body.probe
-            )
+            plain = [getattr(body, name) for name in Work.__slots__ if name not in ("call", *LOOKS)]
+            return plain + [_look(getattr(body, name)) for name in LOOKS]
         case Serial():
-            return (list(body.children), list(body.live), body.cursor, body.last.key if body.last else None)
+            last = body.last.key if body.last else None
+            return (list(body.children), list(body.live), body.cursor, last, _rounds(body))
         case Graph():
             return _graph(cell, body)
         case _:
             return body
 
 
-def _probe(probe):
-    return [] if probe is None else [getattr(probe, name) for name in probe.__struct_fields__]
+LOOKS = ("probe", "verdict", "looking")
+
+
+def _look(look):
+    return [] if look is None else [getattr(look, name) for name in look.__struct_fields__]
+
+
+def _rounds(body):
+    return [[(cell.key, visit, _result(result)) for cell, visit, result in ended] for ended in body.rounds]
 
 
 def _graph(cell, body):
@@ -179,7 +186,7 @@ def _check_locks(state):
     for cell in cells_in(state):
         if not isinstance(cell.step, Working) or not cell.is_live or (cell.parent and cell.parent.kind == "map"):
             continue
-        at_work = cell.key in state.flying and cell.work.look is None  # to look takes no lock
+        at_work = cell.key in state.flying and cell.work.looking is None  # to look takes no lock
         holds = (
             at_work
             if cell.kind == "work"

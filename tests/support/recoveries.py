@@ -26,6 +26,9 @@ def _offer(rng, raw):
         raw["simpler"] = rng.choice(WAYS)
     if rng.random() < 0.3:
         raw |= {"accept": ["output != 3 && output != 4"], "relaxed": ["output != 3"]}
+    if rng.random() < 0.2:
+        judges = [{"tool": f"judge.{word}", "with": {"of": "${output}"}} for word in ("one", "two")]
+        raw["accept"] = [*raw.get("accept", []), *judges[: rng.randint(1, 2)]]
 
 
 def _may_recover(raw):

@@ -69,16 +69,24 @@ def _output(value: Value | None) -> str:
     return f"a value {value.sha256[:12]}" if value.sha256 else value_words(value.data)
 
 
+_DEEDS: Final = {
+    "do": ("at work", "done"),
+    "undo": ("undoing", "undone"),
+    "probe": ("finding out whether it happened", "looked"),
+    "judge": ("being judged", "judged"),
+}
+
+
 def _attempt(event: e.AboutAttempt) -> str:
     visit = f"visit {event.visit}" if event.visit > 1 else ""
     again = ", ".join(filter(None, (visit, f"attempt {event.attempt}" if event.attempt > 1 else "")))
-    return ("undoing" if event.deed == "undo" else "at work") + (f" ({again})" if again else "")
+    return _DEEDS[event.deed][0] + (f" ({again})" if again else "")
 
 
 def _ended(event: e.AttemptEnded) -> str:
     if event.failure is not None:
         return _and("the attempt failed", failure_words(event.failure), _usage(event.usage), lowered(event.sandboxed))
-    done = "undone" if event.deed == "undo" else "done"
+    done = _DEEDS[event.deed][1]
     exit_ = "" if event.exit == "success" else visible(event.exit)
     told_ = (_output(event.output), _usage(event.usage), lowered(event.sandboxed), _led(event.to or "next"))
     return _and(", ".join(filter(None, (done, exit_))), *told_)

@@ -163,9 +163,9 @@ def _accept_report(state: State, message: e.AboutAttempt) -> None:
 
 
 def _is_under_way(work: Work, message: e.AboutAttempt) -> bool:
-    look = work.probe and work.look
-    if look:
-        return message.deed == "probe" and look.number == message.attempt
+    look = work.looking
+    if look is not None:
+        return message.deed == look.deed and look.number == message.attempt
     return message.deed == "do" and work.attempt == message.attempt
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from perdure.core.calls import Approval, Call, Failure, Usage
-from perdure.core.events import AttemptEnded, StepStopping
+from perdure.core.events import AttemptEnded, Deed, StepStopping
 from perdure.core.ledger import Ledger
 from perdure.core.outline import Kind, Outline, Traits
 from perdure.core.values import Read, Value
@@ -112,16 +112,19 @@ class Grown(Graph):
         """What ended between the moves before."""
 
 
-class Probe(msgspec.Struct, eq=False, gc=False):
-    """Looks into the world, to find out whether an attempt had its effect."""
+class Look(msgspec.Struct, eq=False, gc=False):
+    """A tool looks at an attempt: whether it had its effect, or whether what it gave is good."""
 
     number: int
+    deed: Deed = "probe"
+    tries: int = 1
+    """How often the same was asked in a row."""
     flying: bool = True
     stopping: bool = False
     told: AttemptEnded | None = None
     """What the last look gave; None: it was lost."""
-    happened: bool | None = None
-    """None: it could not tell."""
+    found: Any = None
+    """Whether it happened, or is good; None: it could not tell."""
     due: int | None = None
     """When the next look may begin."""
 
@@ -155,21 +158,23 @@ class Work(msgspec.Struct, eq=False, gc=False):
     """What people have agreed to at this visit."""
     ways: tuple[str, ...] = ()
     """The rungs that were taken, and with them other ways to do it."""
-    probe: Probe | None = None
+    probe: Look | None = None
     """Looks at the last try, of which nobody knew how it ended."""
+    verdict: Look | None = None
+    """The last that a judging tool has said about what the last try gave."""
+    looking: Look | None = None
+    """The look that is under way, if it is not a try."""
+    looks: int = 0
+    """How often tools were asked to judge at this visit."""
+    met: int = 0
+    """How many of them were content with the last try, in the order of the plan."""
     fraction: float = 0.0
     message: str = ""
 
     @property
-    def look(self) -> Probe | None:
-        """The look that is under way, if it is not a try."""
-        return self.probe if self.probe is not None and self.probe.flying else None
-
-    @property
     def is_late(self) -> bool:
         """Whether what is under way was told to stop because it took too long."""
-        look = self.probe and self.look
-        return look.stopping if look else self.stopping
+        return self.looking.stopping if self.looking else self.stopping
 
 
 class Result(msgspec.Struct):

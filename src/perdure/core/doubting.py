@@ -8,21 +8,16 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import DOUBTFUL, Failure
-from perdure.core.cells import Cell, Probe
+from perdure.core.cells import Cell, Look
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import fail, told_again, undo_of
 from perdure.core.quarantine import is_quarantined
 from perdure.core.recovering import answered, judge, recover, stop_and_undo
-from perdure.core.trying import again, call_at, pause_of, repeat_of
-from perdure.plan.model.parts import Retry
+from perdure.core.trying import LOOK_SECONDS, LOOKING, again, call_at, pause_of, repeat_of
 
 MOST_DOUBTS: Final = 10
 """How often a visit is tried again without asking when its tries are lost one after the other."""
-PROBING: Final = Retry(attempts=4, wait=1, factor=4)
-"""How patiently the world is asked; after that, a person is."""
-PROBE_SECONDS: Final = 30.0
-"""How long one look into the world may take, where the tool does not say."""
 HAPPENED, NOT_HAPPENED, AGAIN, UNDO, GIVE_UP = "happened", "not_happened", "again", "undo", "give_up"
 ANSWERS: Final = {
     HAPPENED: "it had its effect",
@@ -79,9 +74,9 @@ def _find_out(turn: Deciding, cell: Cell, failure: Failure) -> None:
     probe = cell.work.probe
     if probe is None:
         _look(turn, cell, 1)
-    elif probe.happened is True and probe.told is not None:
+    elif probe.found is True and probe.told is not None:
         judge(turn, cell, _as_ended(cell, output=turn.keep(_given(turn, probe.told))))
-    elif probe.happened is False:
+    elif probe.found is False:
         _not_done(turn, cell, failure)
     elif probe.told is not None and probe.told.failure is None:
         _again_or_ask(turn, cell, failure)  # it looked, and could not tell
@@ -104,18 +99,18 @@ def _not_done(turn: Deciding, cell: Cell, failure: Failure) -> None:
 
 
 def _look(turn: Deciding, cell: Cell, number: int) -> None:
-    seconds = turn.state.rules.seconds(call_at(turn, cell)) or PROBE_SECONDS
+    seconds = turn.state.rules.seconds(call_at(turn, cell)) or LOOK_SECONDS
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": number, "deed": "probe"}
     turn.record_start(cell, e.AttemptStarted(**about, call=cell.work.digest, due=turn.now + round(seconds * 1000)))
 
 
-def _look_again(turn: Deciding, cell: Cell, failure: Failure, probe: Probe) -> None:
+def _look_again(turn: Deciding, cell: Cell, failure: Failure, probe: Look) -> None:
     """The look itself failed: wait, and look again."""
-    if probe.number >= PROBING.attempts:
+    if probe.number >= LOOKING.attempts:
         _again_or_ask(turn, cell, failure)
     elif probe.due is None:
         draw = drawn(turn.state, f"{cell.key}?", cell.visit, probe.number)
-        pause = pause_before(draw, probe.number, PROBING, probe.told.failure if probe.told else None)
+        pause = pause_before(draw, probe.number, LOOKING, probe.told.failure if probe.told else None)
         about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": probe.number, "deed": "probe"}
         turn.record(e.RetryPlanned(**about, due=turn.now + pause))
     elif probe.due <= turn.now:

@@ -285,7 +285,9 @@ def _reasons(turn: Deciding, cell: Cell, accept: tuple[Criterion, ...], seen: Ma
         if criterion.expr is not None:
             if ask(turn.state, cell, criterion.expr, **seen) is not True:
                 yield f"not met: {criterion.title or criterion.expr}"
-        elif criterion.schema_ is None:
-            yield f"not met: {criterion.title or 'a judgement'}: judging by a tool or an agent is not possible yet"
-        elif found := flaws(seen["output"], criterion.schema_):
-            yield f"not met: {criterion.title or 'its schema'}: {'; '.join(found)}"
+        elif criterion.schema_ is not None:
+            if found := flaws(seen["output"], criterion.schema_):
+                yield f"not met: {criterion.title or 'its schema'}: {'; '.join(found)}"
+        elif criterion not in cell.traits.judges:
+            why = "agents do not judge yet" if criterion.agent else "a tool judges what one call gives, by `accept`"
+            yield f"not met: {criterion.title or 'a judgement'}: {why}"

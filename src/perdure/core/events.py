@@ -217,7 +217,7 @@ class StepsGrown(AboutVisit, frozen=True, kw_only=True):
 
 # ------------------------------------------------------------------------------- attempts
 
-Deed = Literal["do", "undo", "probe"]
+Deed = Literal["do", "undo", "probe", "judge"]
 
 
 class AboutAttempt(AboutVisit, frozen=True, kw_only=True):
@@ -226,7 +226,7 @@ class AboutAttempt(AboutVisit, frozen=True, kw_only=True):
     attempt: int = 1
     """Tries at a visit are numbered from one."""
     deed: Deed = "do"
-    """Whether the step is done, or undone, or the world is asked whether it was done."""
+    """Whether the step is done, or undone, or the world is asked whether it was done, or a tool judges what it gave."""
 
 
 class AttemptStarted(AboutAttempt, frozen=True, kw_only=True):

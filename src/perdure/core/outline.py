@@ -131,6 +131,7 @@ class Traits:
         "is_guarded",
         "is_judged",
         "is_plain",
+        "judges",
         "kind",
         "layer",
         "locks",
@@ -169,6 +170,9 @@ class Traits:
         """Whether something is to be looked at before it is entered."""
         self.is_judged: Final = self.working is not None and bool(self.working.accept or self.working.ensures)
         """Whether its result has to fulfil something."""
+        accept = self.working.accept if self.working is not None and self.kind == "work" else ()
+        self.judges: Final = tuple(each for each in accept if each.tool is not None)
+        """Tools that say whether its result is good."""
         self.budgets: Final = _budgets_of(node) if self.kind not in _UNSPENDING else ()
         """What it may spend: itself, and the plan that stands in it."""
         self.estimate: Final = _estimate_of(self.working)

@@ -14,6 +14,7 @@ from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, end_group, is_item, undo_of, unmet_of
+from perdure.core.judging import is_judged
 from perdure.core.ladder import WITHIN, ladder_of, owner_of
 from perdure.core.trying import again, own_exit, pause_of
 from perdure.plan.raw import is_mapping
@@ -31,14 +32,22 @@ ANSWERS: Final = {
 def judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
     """End the visit as its attempt did, or see what there is against its failure."""
     exit_, failure = own_exit(turn, cell, outcome)
+    is_to_blame = failure is not None
+    if failure is None and cell.traits.judges:
+        is_over, failure = is_judged(turn, cell, exit_)
+        if not is_over:
+            return
+        is_to_blame = failure is not None and failure.kind == "unmet"
     if failure is not None:
-        recover(turn, cell, failure, outcome)
+        recover(turn, cell, failure, outcome, within=is_to_blame)
     else:
         end(turn, cell, Ending(exit_, outcome.output if cell.work.outcome is not outcome else None))
 
 
-def recover(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None = None) -> None:
-    """Take the next rung; the visit goes on, or it is over."""
+def recover(
+    turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None = None, *, within: bool = True
+) -> None:
+    """Take the next rung; the visit goes on, or it is over. What is not to blame is not done again, in no way."""
     if is_asking(cell):
         _hear(turn, cell, failure)
         return
@@ -46,6 +55,8 @@ def recover(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnde
     for rung in ladder_of(cell, failure.kind):
         if rung not in WITHIN and is_led:
             break
+        if rung in WITHIN and not within:
+            continue
         if _RUNGS[rung](turn, cell, failure, outcome):
             return
     end(turn, cell, Ending("failure", failure=failure, to="" if is_led else "recover"))

@@ -107,7 +107,7 @@ class State:
     @property
     def tools_at_work(self) -> dict[str, str]:
         """What each try under way takes a place of, by step. A look into the world takes none: it is short."""
-        return {key: cell.traits.tool for key, cell in self.flying.items() if cell.work.look is None}
+        return {key: cell.traits.tool for key, cell in self.flying.items() if cell.work.looking is None}
 
     def read(self, digest: str) -> Any:
         """A value that is kept apart."""

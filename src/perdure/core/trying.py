@@ -1,5 +1,7 @@
 """One try after another: the word a finished attempt ends its visit with, and when there may be another one."""
 
+from typing import Final
+
 from perdure.core import events as e
 from perdure.core.affording import is_out_of_time
 from perdure.core.calls import Call, Failure, Repeat
@@ -11,7 +13,13 @@ from perdure.core.ladder import patience_of
 from perdure.core.seeing import bare_call, call_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.flow import own_exits
+from perdure.plan.model.parts import Retry
 from perdure.plan.model.steps import AnyStep, DecideStep
+
+LOOKING: Final = Retry(attempts=4, wait=1, factor=4)
+"""How patiently a tool is asked to look at what was done; after that, it goes on without."""
+LOOK_SECONDS: Final = 30.0
+"""How long one look may take, where the tool does not say."""
 
 
 def own_exit(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> tuple[str, Failure | None]:

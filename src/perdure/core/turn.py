@@ -262,9 +262,9 @@ def _command(cell: Cell) -> Command:
 
 def _under_way(cell: Cell) -> tuple[str, int, int, e.Deed]:
     """What a step has at work: a try, or a look at one."""
-    look = cell.work.probe and cell.work.look
-    if look:
-        return cell.key, cell.visit, look.number, "probe"
+    look = cell.work.looking
+    if look is not None:
+        return cell.key, cell.visit, look.number, look.deed
     return cell.key, cell.visit, cell.work.attempt, "do"
 
 

@@ -17,6 +17,7 @@ from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.allowing import layers_around
 from perdure.core.calls import Outcome
+from perdure.core.judging import judging_call
 from perdure.core.seeing import SECRETS, call_of, with_secrets
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
@@ -366,6 +367,8 @@ class Runner:
         cell, work = state.cells[command.step], state.cells[command.step].work
         if command.deed == "undo":
             return self._undo_attempt(command)
+        if command.deed == "judge":
+            return self._judging_attempt(command)
         key = key_of(self.run, command.step, command.visit, work.digest)
         call = work.call or call_of(state, cell)
         if cell.traits.literal is None and cell.traits.wants_secrets:
@@ -377,6 +380,17 @@ class Runner:
             by="probe" if command.deed == "probe" else "call",
             digest=work.digest, layers=layers_around(cell, self.host.layers), approved=frozenset(work.approved),
             note=self.stage.note,
+        )  # fmt: skip
+
+    def _judging_attempt(self, command: StartAttempt) -> Attempt:
+        """What a judge is asked. It is judged itself by all that holds for the step."""
+        cell = self.state.cells[command.step]
+        digest = digest_of(judging_call(self.state, cell).data)
+        return Attempt(
+            self.run, command.step, command.visit, command.attempt,
+            key_of(self.run, f"{command.step}~", command.visit, digest),
+            judging_call(self.state, cell, self.host.secrets), deed="judge",
+            digest=digest, layers=layers_around(cell, self.host.layers), note=self.stage.note,
         )  # fmt: skip
 
     def _undo_attempt(self, command: StartAttempt) -> Attempt:
