@@ -5,6 +5,7 @@ from driven import NO, driven, tool
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
+from perdure.core.judging import judging_call
 from perdure.testing.worlds import HANGS, LOST, World
 
 LATER = Failure("unavailable", "later")
@@ -98,3 +99,12 @@ def test_a_judge_takes_no_place_and_its_time_is_up_some_day():
     world = driven(judged("x.one"), {"a~": [HANGS, True]}, slots=1)
     assert world.status == "succeeded"
     assert [each.deed for each in world.find(e.AttemptStopping)] == ["judge"]
+
+
+def test_a_judge_may_be_given_a_secret():
+    plan = [tool("a", accept=[{"tool": "x.one", "with": {"key": "${secrets.KEY}"}}])]
+    world = World({"steps": plan}, {"a~": HANGS}).start()
+    world.perform(world.commands()[0])
+    cell = world.state.cells["a"]
+    assert judging_call(world.state, cell).arguments == {"key": {"secret": "KEY"}}
+    assert judging_call(world.state, cell, {"KEY": "k"}).arguments == {"key": "k"}

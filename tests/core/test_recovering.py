@@ -376,3 +376,23 @@ def test_a_group_that_is_taken_back_by_a_group_around_it(world):
     inner = {"id": "h", "steps": [tool("one", undo={"tool": "x.back"}), tool("a", requires=["1 > 2"])]}
     found = world([{"id": "g", "steps": [inner], "recovery": {"unmet": ["rollback"]}}], {})
     assert (deeds(found), found.status) == (["one", "one!"], "failed")
+
+
+def test_a_group_is_asked_about_when_those_at_work_in_it_have_stopped(world):
+    plan = [{"id": "g", "parallel": [tool("a"), tool("b")], "recovery": {"logic": ["ask"]}}, tool("c")]
+    plan[0]["parallel"][0]["recovery"] = {"logic": ["fail"]}
+    found = world(plan, {"a": no(), "b": HANGS})
+    assert [each.step for each in found.state.questions.values()] == ["g"]
+    found.send(Look())
+    found.answer("continue")
+    assert (found.run().status, found.exit_of("b")) == ("succeeded", "cancelled")
+
+
+def test_what_is_stopped_already_is_not_stopped_again_to_be_taken_back():
+    inner = {"id": "h", "parallel": [tool("a", on={"failure": "fail"}), tool("c")]}
+    outer = {"id": "g", "parallel": [inner, tool("b")], "recovery": {"logic": ["rollback"]}, "losers": "keep"}
+    found = World({"steps": [outer]}, {"a": no(), "b": HANGS, "c": HANGS}).start()
+    found.perform(next(each for each in found.commands() if each.step == "a"))
+    found.cancel("g")
+    found.run()
+    assert (found.exit_of("h"), found.exit_of("g"), found.status) == ("failure", "cancelled", "failed")

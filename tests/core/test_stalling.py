@@ -3,7 +3,9 @@
 import pytest
 from driven import NO, driven, tool
 
+from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
+from perdure.core.turn import settle
 from perdure.testing.worlds import World
 
 LOOP = [tool("fix", max_visits=20), tool("tests", on={"failure": "fix"})]
@@ -18,6 +20,9 @@ def test_a_loop_in_which_everything_comes_out_the_same_asks_after_three_rounds()
     assert (world.status, rounds(world)) == ("waiting", 3)
     (question,) = world.state.questions.values()
     assert (question.about, question.choices) == ("recovery", ("again", "fail"))
+    making = Deciding(world.state, Moment(world.now))
+    settle(making, world.state.root)
+    assert making.events == [], "it waits"
     assert "gets nowhere" in question.text
 
 
