@@ -189,7 +189,7 @@ async def test_one_step_can_be_cancelled_and_the_rest_goes_on():
 
 
 async def test_a_failed_run_is_retried_where_it_failed():
-    plan = a_plan({"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y"})
+    plan = a_plan({"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y", "retry": {"attempts": 1}})
     performer = Scripted({"a": 1, "b": [Failure("unavailable", "not yet"), 2]})
     async with Engine.open(performer=performer) as engine:
         run = await engine.start(plan)
