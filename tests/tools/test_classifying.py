@@ -400,6 +400,12 @@ async def test_rules_reach_every_performer_of_an_engine():
             assert result.failure.kind == kind
 
 
+async def test_an_engine_takes_no_rule_that_cannot_be_meant():
+    with pytest.raises(ValueError, match="kind: it is missing"):
+        async with Engine.open(failures=[{"status": 418}]):
+            pass
+
+
 async def test_secrets_are_taken_out_of_what_is_kept_about_a_failure():
     @tool(name="a.b")
     def leak(key: str):

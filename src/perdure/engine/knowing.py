@@ -28,9 +28,9 @@ class Everyone:
         failures: "Sequence[Rule]" = (),
     ) -> None:
         self._tools = tools
-        self._performer = ToolPerformer(tools.values(), hands=hands, failures=failures)
+        self._failures = _checked(failures) if failures else ()
+        self._performer = ToolPerformer(tools.values(), hands=hands, failures=self._failures)
         self._other = other
-        self._failures = failures
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Hand it to the one who knows."""
@@ -48,6 +48,13 @@ class Everyone:
             call = attempt.call
             repeat: Repeat = "never" if call.kind == "tool" else "safe"
             return Outcome(exit="failure", failure=classified_error(error, call.name, repeat, self._failures))
+
+
+def _checked(failures: "Sequence[Rule]") -> "Sequence[Rule]":
+    """Rules, also where somebody has read them from a file of their own. `BadRule` for one that cannot be meant."""
+    from perdure.tools.rules import rule_of  # noqa: PLC0415  few have any
+
+    return [rule_of(each) for each in failures]
 
 
 async def _by_nobody(attempt: Attempt) -> Outcome:

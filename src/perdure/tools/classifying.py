@@ -39,7 +39,7 @@ def classified(
 ) -> Failure:
     """What a failure is, by all rules there are."""
     signs = told.signs
-    ours = None if told.kind else first(OURS, signs, tool)
+    ours = first(OURS, signs, tool) if not told.kind or _is_of_another(signs) else None
     kind = told.kind or (_kind(ours, repeat) if ours else "unknown")
     of_user, of_tool = (None, None) if _is_refusal(told) else (first(users, signs, tool), first(tools, signs, tool))
     given = of_user or of_tool
@@ -60,10 +60,13 @@ def _kind(rule: Rule, repeat: Repeat) -> Kind:
 
 
 def _is_refusal(told: Told) -> bool:
-    """Whether the engine itself has said no. Another side that says it has left signs."""
-    signs = told.signs
-    outside = signs.status or signs.errors or signs.rpc or signs.exit_code
-    return told.kind in REFUSALS and not outside
+    """Whether the engine itself has said no."""
+    return told.kind in REFUSALS and not _is_of_another(told.signs)
+
+
+def _is_of_another(signs: Signs) -> bool:
+    """Whether another side has left its signs."""
+    return bool(signs.status or signs.errors or signs.rpc or signs.exit_code)
 
 
 def _hides_a_doubt(rule: Rule, kind: str, repeat: Repeat) -> bool:
@@ -73,8 +76,8 @@ def _hides_a_doubt(rule: Rule, kind: str, repeat: Repeat) -> bool:
 def _detail(told: Told, rule: Rule | None, who: str) -> Any:
     """What is kept beside the message: where an exception came from, and the rule it was classified by."""
     said: Any = told.detail
-    if (said is not None and not is_mapping(said)) or (told.kind and not who):
+    if (said is not None and not is_mapping(said)) or (told.kind and rule is None):
         return said
-    seen = {"exception": next(iter(told.signs.exceptions), ""), "at": told.signs.at} if not told.kind else {}
-    by = {"rule": f"{who}: {rule.name}" if who else rule.name} if rule else {}
-    return {**(said or {}), **{word: text for word, text in {**seen, **by}.items() if text}} or None
+    signs, by = told.signs, "" if rule is None else f"{who}: {rule.name}" if who else rule.name
+    seen = {} if told.kind else {"exception": next(iter(signs.exceptions), ""), "at": signs.at}
+    return {**(said or {}), **{word: text for word, text in {**seen, "rule": by}.items() if text}} or None

@@ -92,7 +92,7 @@ _NOTHING_SENT: Final = (
     "ConnectionRefusedError", "socket.gaierror", "httpx*.ConnectError", "httpx*.ConnectTimeout", "httpx*.PoolTimeout",
     "httpx*.ProxyError", "requests.exceptions.ConnectTimeout", "requests.exceptions.ProxyError",
     "urllib3.exceptions.NewConnectionError", "urllib3.exceptions.ConnectTimeoutError",
-    "aiohttp.client_exceptions.ClientConnectorError", "MemoryError",
+    "aiohttp.client_exceptions.ClientConnectorError",
 )  # fmt: skip
 _TOO_LATE: Final = (
     "TimeoutError", "subprocess.TimeoutExpired", "httpx*.TimeoutException", "requests.exceptions.Timeout",
@@ -110,7 +110,8 @@ _EXCEPTIONS: Final = (
     *_each("unavailable", "exception", _NOTHING_SENT),
     *_each("timeout", "exception", _TOO_LATE),
     *_each("transient", "exception", (*_CUT_OFF, "ssl.SSLError"), effect="unknown"),
-    *_each("transient", "exception", ("BlockingIOError", "InterruptedError")),
+    *_each("transient", "exception", ("BlockingIOError", "InterruptedError"), effect="unknown"),
+    Rule("unavailable", exception="MemoryError", effect="unknown"),
     Rule("transient", exception="sqlite3.OperationalError", message="is locked"),
     *_each("unavailable", "message", ("disk is full", "disk I/O error", "unable to open database file"),
            exception="sqlite3.OperationalError"),
@@ -124,16 +125,17 @@ _EXCEPTIONS: Final = (
 )  # fmt: skip
 
 _SYSTEM: Final = (
-    *_each("unavailable", "errno", (
-        "ENOSPC", "EDQUOT", "EIO", "EROFS", "EMFILE", "ENFILE", "ENOMEM", "EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH",
-        "ENETDOWN", "EADDRNOTAVAIL", "ECONNREFUSED",
-    )),
-    *_each("transient", "errno", ("EBUSY", "ETXTBSY", "EAGAIN", "EINTR", "ENOLCK")),
-    *_each("transient", "errno", ("EPIPE", "ECONNRESET", "ECONNABORTED", "ENETRESET"), effect="unknown"),
+    *_each("unavailable", "errno", ("EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN", "EADDRNOTAVAIL",
+                                    "ECONNREFUSED")),
+    *_each("unavailable", "errno", ("ENOSPC", "EDQUOT", "EIO", "EROFS", "EMFILE", "ENFILE", "ENOMEM"),
+           effect="unknown"),
+    *_each("transient", "errno", ("EBUSY", "ETXTBSY", "EAGAIN", "EINTR", "ENOLCK", "EPIPE", "ECONNRESET",
+                                  "ECONNABORTED", "ENETRESET"), effect="unknown"),
     Rule("timeout", errno="ETIMEDOUT"),
     *_each("denied", "errno", ("EACCES", "EPERM")),
     *_each("invalid", "errno", ("ENAMETOOLONG", "ELOOP", "EINVAL", "E2BIG")),
 )  # fmt: skip
+"""A machine in trouble may be so after the deed as well as before."""
 
 OURS: Final = (
     Rule("unknown", error=DIED, effect="unknown"),
