@@ -224,7 +224,7 @@ def _accept_answer(state: State, message: e.QuestionAnswered, at: int) -> None:
         raise NoQuestion(f"nobody answered {message.question} in time", "what follows from that is decided now")
     if question.people and message.by not in question.people:
         raise BadAnswer(_not_asked(question, message.by), "say who you are with --by")
-    if flaw := _flaw(question, message.value.load(state.read)):
+    if flaw := flaw_in(question, message.value.load(state.read)):
         raise BadAnswer(f"{message.question}: {flaw}")
 
 
@@ -232,7 +232,8 @@ def _not_asked(question: e.QuestionAsked, by: str) -> str:
     return f"only {', '.join(question.people)} may answer {question.question}, and {by or 'nobody'} is not among them"
 
 
-def _flaw(question: e.QuestionAsked, value: Any) -> str:
+def flaw_in(question: e.QuestionAsked, value: Any) -> str:
+    """What is wrong with an answer; empty: nothing."""
     if question.about == "doubt":
         choice, _ = answered(value)
         known = isinstance(choice, str) and choice in question.choices
