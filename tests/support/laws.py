@@ -25,7 +25,7 @@ def snapshot(state, now):
         "timers": timers if state.ended is None else [],
         "flying": list(state.flying),
         "locks": {name: cell.key for name, cell in state.locks.items()},
-        "people": (state.questions, sorted(state.asked), state.answers),
+        "people": (state.questions, sorted(state.asked), state.answers, state.answerers),
         "signals": (
             {n: list(q) for n, q in state.signals.items()},
             {n: list(w) for n, w in state.waiting.items()},

@@ -10,21 +10,22 @@ from perdure.core import events as e
 from perdure.core.calls import Approval, Failure, is_yes
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
+from perdure.core.patience import terms
 from perdure.core.recovering import is_asking, recover
 from perdure.core.seeing import refusal
 from perdure.core.trying import again
 
 
 def settle_approval(turn: Deciding, cell: Cell, approval: Approval) -> None:
-    """Ask once; go on if somebody agrees, fail if somebody does not."""
+    """Ask once; go on if somebody agrees, fail if somebody does not or nobody answers in time."""
     answer = turn.state.answers.get(cell.question)
     if is_asking(cell):
         recover(turn, cell, Failure("denied", "a person said no"))
     elif not cell.question:
         _ask(turn, cell, approval)
-    elif answer is None:
+    elif cell.question in turn.state.questions:
         return
-    elif is_yes(answer.load(turn.read)):
+    elif answer is not None and is_yes(answer.load(turn.read)):
         again(turn, cell)
     else:
         recover(turn, cell, refusal(turn.state, cell.question))
@@ -33,4 +34,5 @@ def settle_approval(turn: Deciding, cell: Cell, approval: Approval) -> None:
 def _ask(turn: Deciding, cell: Cell, approval: Approval) -> None:
     question = f"q_{cell.key}_{cell.visit}_approval{cell.work.attempt}"
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": approval.text}
+    about |= terms(turn, cell)
     turn.record(e.QuestionAsked(answer="approval", about="policy", approves=approval.digest, **about))

@@ -12,6 +12,7 @@ from perdure.core.cells import Cell, Look
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import fail, told_again, undo_of
+from perdure.core.patience import terms
 from perdure.core.quarantine import is_quarantined
 from perdure.core.recovering import answered, judge, recover, stop_and_undo
 from perdure.core.trying import LOOK_SECONDS, LOOKING, again, call_at, pause_of, repeat_of
@@ -133,6 +134,7 @@ def _ask(turn: Deciding, cell: Cell) -> None:
     while question in turn.state.asked:
         question += "_again"
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": text}
+    about |= terms(turn, cell)
     turn.record(e.QuestionAsked(answer="choice", about="doubt", choices=choices, **about))
 
 
@@ -148,6 +150,8 @@ def _looked(cell: Cell) -> str:
 def _hear(turn: Deciding, cell: Cell) -> None:
     answer = turn.state.answers.get(cell.question)
     if answer is None:
+        if cell.question not in turn.state.questions:
+            fail(turn, cell, "in_doubt", "nobody said in time whether it had its effect")
         return
     choice, output = answered(answer.load(turn.read))
     match choice:

@@ -352,6 +352,8 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """Digest of exactly what is agreed to."""
     deed: Deed = "do"
     """`undo`: what is agreed to takes back what the step has done."""
+    due: int | None = None
+    """When nobody is waited for any more, on the clock of the run; None: never, or when the visit is due."""
 
 
 class QuestionAnswered(Event, frozen=True, kw_only=True):
@@ -374,6 +376,8 @@ class QuestionClosed(Event, frozen=True, kw_only=True):
     type = "question_closed"
     question: str
     """Its id."""
+    late: bool = False
+    """Nobody answered in time."""
 
 
 class SignalReceived(Event, frozen=True, kw_only=True):

@@ -443,6 +443,8 @@ def _question_asked(state: State, event: e.QuestionAsked) -> None:
     cell = state.cells[event.step]
     state.questions[event.question] = event
     state.asked[event.question] = cell
+    if event.due is not None:
+        state.set_timer(event.due, event.question, event.visit, "question")
     if event.about == "budget":
         note_question(cell, event)
         return
@@ -457,6 +459,7 @@ def _question_asked(state: State, event: e.QuestionAsked) -> None:
 def _question_answered(state: State, event: e.QuestionAnswered) -> None:
     del state.questions[event.question]
     state.answers[event.question] = event.value
+    state.answerers[event.question] = event.by
     if event.reason:
         state.reasons[event.question] = event.reason
     cell = state.asked[event.question]

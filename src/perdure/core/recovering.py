@@ -16,6 +16,7 @@ from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end, end_group, is_item, undo_of, unmet_of
 from perdure.core.judging import is_judged
 from perdure.core.ladder import WITHIN, ladder_of, owner_of
+from perdure.core.patience import terms
 from perdure.core.trying import again, own_exit, pause_of
 from perdure.plan.raw import is_mapping
 
@@ -258,10 +259,9 @@ def _answers_of(cell: Cell) -> tuple[str, ...]:
 
 
 def _hear_group(turn: Deciding, cell: Cell, how: Ending) -> None:
-    answer = turn.state.answers.get(cell.question)
-    if answer is None:
+    if cell.question in turn.state.questions:
         return
-    match answered(answer.load(turn.read))[0]:
+    match said_to(turn, cell)[0]:
         case "again":
             end_group(turn, cell, msgspec.structs.replace(how, to=cell.traits.id))
         case "continue":
@@ -288,6 +288,7 @@ def _ask(turn: Deciding, cell: Cell, failure: Failure, choices: tuple[str, ...])
     text = f"{whose} failed: {failure.kind}: {failure.message}{_tried(cell)} How is it to go on? Say {said}."
     number = cell.work.attempt if cell.kind == "work" else 1
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": f"{_mark(cell)}{number}"}
+    about |= terms(turn, cell)
     turn.record(e.QuestionAsked(answer="choice", about="recovery", choices=choices, text=text, **about))
 
 
@@ -300,10 +301,9 @@ def _tried(cell: Cell) -> str:
 
 
 def _hear(turn: Deciding, cell: Cell, failure: Failure) -> None:
-    answer = turn.state.answers.get(cell.question)
-    if answer is None:
+    if cell.question in turn.state.questions:
         return
-    choice, output = answered(answer.load(turn.read))
+    choice, output = said_to(turn, cell)
     match choice:
         case "again":
             again(turn, cell)
@@ -324,6 +324,12 @@ def _end_as_done(turn: Deciding, cell: Cell, failure: Failure, output: Any) -> N
         end(turn, cell, Ending(exit_, told.output))
     else:
         _fail(turn, cell, msgspec.structs.replace(flaw, detail=msgspec.to_builtins(failure)), None)
+
+
+def said_to(turn: Deciding, cell: Cell) -> tuple[Any, Any]:
+    """What was answered to a step's question; that it is to fail, if nobody answered in time."""
+    answer = turn.state.answers.get(cell.question)
+    return (FAIL, None) if answer is None else answered(answer.load(turn.read))
 
 
 def answered(value: Any) -> tuple[Any, Any]:

@@ -14,7 +14,8 @@ from perdure.core.cells import Cell, Ended, Result, Serial, Work
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending
 from perdure.core.ladder import ladder_of
-from perdure.core.recovering import AGAIN, ANSWERS, FAIL, answered, conclude
+from perdure.core.patience import terms
+from perdure.core.recovering import AGAIN, ANSWERS, FAIL, conclude, said_to
 from perdure.core.seeing import outcome_of
 from perdure.core.state import State
 
@@ -82,14 +83,14 @@ def _ask(turn: Deciding, cell: Cell, question: str) -> None:
     told = f"{AGAIN} (let it go round again); {FAIL} ({ANSWERS[FAIL]})"
     text = f"{whose} gets nowhere: {STALLED.message}. Is it to go on? Say {told}."
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": text}
+    about |= terms(turn, cell)
     turn.record(e.QuestionAsked(answer="choice", about="recovery", choices=(AGAIN, FAIL), **about))
 
 
 def _may_go_on(turn: Deciding, cell: Cell) -> bool:
-    answer = turn.state.answers.get(cell.question)
-    if answer is None:
+    if cell.question in turn.state.questions:
         return False
-    if answered(answer.load(turn.read))[0] == AGAIN:
+    if said_to(turn, cell)[0] == AGAIN:
         return True
     to = "" if cell.parent is None else "recover"
     conclude(turn, cell, Ending("failure", failure=STALLED, to=to))

@@ -12,7 +12,7 @@ import msgspec
 
 from perdure.control import serve, socket_of
 from perdure.core import events as e
-from perdure.core.accepting import Look, Refused
+from perdure.core.accepting import Look, Refused, is_said_before
 from perdure.core.outline import Outline
 from perdure.core.policy import Layer
 from perdure.core.state import State
@@ -342,12 +342,21 @@ class Engine:
         await runner.send(e.RunStopping(exit="rolled_back", to=to, **said))
         return [run]
 
-    async def answer(self, run: str, question: str, value: Any, by: str = "", reason: str = "") -> None:
-        """Answer a question. The first valid answer counts."""
+    async def answer(self, run: str, question: str, value: Any, by: str = "", reason: str = "") -> bool:
+        """Answer a question; whether that is news. The first valid answer counts, and `Answered` tells who gave it.
+
+        Whoever gives the same answer once more, because nobody told them that it had arrived, is not refused.
+        """
         runner = await self.host.runner(run)
-        kept = keep(value, runner.state.kept)
         about = {"by": well_formed(by), "reason": well_formed(reason)}
-        await runner.send(e.QuestionAnswered(question=question, value=kept, **about))
+        message = e.QuestionAnswered(question=question, value=keep(value, runner.state.kept), **about)
+        try:
+            await runner.send(message)
+        except Refused:
+            if is_said_before(runner.state, message):
+                return False
+            raise
+        return True
 
     async def signal(self, run: str, name: str, value: Any = None, by: str = "") -> None:
         """Tell a run that something happened outside. It is kept until a step takes it."""
