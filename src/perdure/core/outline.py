@@ -1,6 +1,6 @@
 """A plan made ready for running: what is asked at every turn, worked out once and shared by all runs of the plan."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import sha256
 from sys import intern
@@ -172,6 +172,14 @@ class Traits:
         self._targets: dict[str, str] | None = None
         self._literal: Asked | None = None
 
+    def moved(self, node: Node, outline: "Outline") -> "Traits":
+        """The same step at a node of another tree."""
+        made = object.__new__(Traits)
+        for name in _MOVED:
+            setattr(made, name, getattr(self, name))
+        made.node, made._outline, made._targets = node, outline, None
+        return made
+
     @property
     def given(self) -> Form:
         """What its call is given."""
@@ -190,6 +198,10 @@ class Traits:
         """Whether its call wants values that must not be written down."""
         return any(reference.root == "secrets" for reference in self.given.references)
 
+    def forget_targets(self) -> None:
+        """Where its exits lead may be another step now."""
+        self._targets = None
+
     def target(self, exit_: str) -> str:
         """Where an exit leads."""
         if self._targets is None:
@@ -198,6 +210,9 @@ class Traits:
         if found is None:
             found = self._targets[exit_] = intern(target_of(self.node, exit_, self._outline.index))
         return found
+
+
+_MOVED: Final = tuple(name for name in Traits.__slots__ if name not in {"node", "_outline", "_targets"})
 
 
 def _budgets_of(node: Node) -> tuple[Budget, ...]:
@@ -240,6 +255,32 @@ class Outline:
         self._traits: dict[Node, Traits] = {}
         self._wirings: dict[Node, Wiring] = {}
         self._forms: dict[int, Form] = {}
+
+        self.is_own = False
+        """Whether it belongs to one run, and can be revised."""
+
+    def own(self) -> "Outline":
+        """The same for one run alone. What was worked out stays so."""
+        copied = Outline(self.plan, self._data)
+        copied.is_own, copied.index = True, self.index.copy()
+        copied._forms = dict(self._forms)
+        for node, traits in self._traits.items():
+            here = copied.index.by_id[node.id] if node.parent else copied.index.root
+            copied._traits[here] = traits.moved(here, copied)
+        return copied
+
+    def renew(self, nodes: Iterable[Node], groups: Iterable[Node], gone: Iterable[Node]) -> None:
+        """Steps are others now, groups have other steps, and some are gone: forget what was worked out of them."""
+        self.plan, self._data = self.index.plan, None
+        for word in ("data", "digest", "layer"):
+            self.__dict__.pop(word, None)
+        left = tuple(gone)
+        for node in (*nodes, *left):
+            self._traits.pop(node, None)
+        for group in (*groups, *left):
+            self._wirings.pop(group, None)
+        for traits in self._traits.values():
+            traits.forget_targets()
 
     @cached_property
     def index(self) -> Index:

@@ -133,9 +133,9 @@ def _recount(cell: Cell, body: Graph) -> None:
     """Count anew what is over in a graph."""
     news = body.news if isinstance(body, Grown) else []
     body.over = body.good = body.bad = 0
-    body.failed, body.unmet, body.skipped = [], {}, {}
+    body.failed = []
     over = [child for child in body.children.values() if child.status == "over"]
-    _reset_needs(cell, body, over)
+    reset_needs(cell, body, over)
     for child in over:
         assert child.result is not None  # noqa: S101  it is over
         count(body, child, child.result)
@@ -144,7 +144,9 @@ def _recount(cell: Cell, body: Graph) -> None:
         body.news = [child for child in news if child.status == "over"]
 
 
-def _reset_needs(cell: Cell, body: Graph, over: list[Cell]) -> None:
+def reset_needs(cell: Cell, body: Graph, over: list[Cell]) -> None:
+    """Count anew what each child of a graph still waits for."""
+    body.unmet, body.skipped = {}, {}
     needs = [0] * len(body.left)
     for position in range(len(body.left)):
         for dependent in dependents_of(cell, body, position):

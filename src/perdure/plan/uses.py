@@ -1,11 +1,13 @@
 """Every expression in a plan: where it stands, when it is looked at, and what it may see."""
 
+import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Set as AbstractSet
+from typing import Final, Literal, NamedTuple
 
 from perdure.plan.expr import Expression, ExpressionError, parse, template, texts_in
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import AgentCall, Call, Criterion, ModelCall, ToolCall
+from perdure.plan.model.parts import AgentCall, Call, Criterion, ModelCall, Part, ToolCall
 from perdure.plan.model.steps import (
     AgentStep,
     AnyStep,
@@ -22,10 +24,11 @@ from perdure.plan.model.steps import (
     Working,
 )
 from perdure.plan.problems import Path
-from perdure.plan.raw import Raw
+from perdure.plan.raw import Raw, is_list, is_mapping
 
 Moment = Literal["start", "end"]
 Want = Literal["bool", "text", "list", "any"]
+WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Use(NamedTuple):
@@ -141,3 +144,23 @@ def _texts(
             continue
         for expression, _ in found.expressions:
             yield Use((*path, *place), expression, moment, want if found.is_whole else "any", secrets)
+
+
+def mentions(step: AnyStep, names: AbstractSet[str]) -> bool:
+    """Whether a step itself may name one of some steps: in an expression, as a need, or as a target."""
+    values = [getattr(step, word) for word in step.model_fields_set - {"id", "kind", "steps", "title"}]
+    return any(not names.isdisjoint(WORD.findall(text)) for text in _words_of(values))
+
+
+def _words_of(values: list[Raw]) -> Iterator[str]:
+    """Every text in some values, but for those of plans."""
+    while values:
+        value = values.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Part) and not isinstance(value, Plan):
+            values.extend(vars(value).values())
+        elif is_mapping(value):
+            values.extend(value.values())
+        elif is_list(value):
+            values.extend(value)

@@ -16,7 +16,7 @@ def check_order(index: Index, flow: SerialFlow) -> Iterator[Problem]:
         yield from _check_targets(node, index)
         yield from _check_words(node)
         yield from _check_choices(node, index)
-    for group in (index.root, *index.nodes):
+    for group in index.groups:
         if group.holder is None:
             continue
         yield from _check_join(group, group.holder)
