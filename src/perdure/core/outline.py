@@ -256,6 +256,8 @@ class Outline:
         self._wirings: dict[Node, Wiring] = {}
         self._forms: dict[int, Form] = {}
 
+        self._lent: dict[str, Traits] = {}
+        """What was worked out for all runs of the plan, by id."""
         self.is_own = False
         """Whether it belongs to one run, and can be revised."""
 
@@ -264,9 +266,7 @@ class Outline:
         copied = Outline(self.plan, self._data)
         copied.is_own, copied.index = True, self.index.copy()
         copied._forms = dict(self._forms)
-        for node, traits in self._traits.items():
-            here = copied.index.by_id[node.id] if node.parent else copied.index.root
-            copied._traits[here] = traits.moved(here, copied)
+        copied._lent = {node.id: traits for node, traits in self._traits.items()}
         return copied
 
     def renew(self, nodes: Iterable[Node], groups: Iterable[Node], gone: Iterable[Node]) -> None:
@@ -277,6 +277,7 @@ class Outline:
         left = tuple(gone)
         for node in (*nodes, *left):
             self._traits.pop(node, None)
+            self._lent.pop(node.id, None)
         for group in (*groups, *left):
             self._wirings.pop(group, None)
         for traits in self._traits.values():
@@ -318,7 +319,8 @@ class Outline:
         """A step of the plan, or the plan as a whole."""
         found = self._traits.get(node)
         if found is None:
-            found = self._traits[node] = Traits(node, self)
+            lent = self._lent.pop(node.id, None)
+            found = self._traits[node] = Traits(node, self) if lent is None else lent.moved(node, self)
         return found
 
     def form(self, value: Any) -> Form:

@@ -144,14 +144,23 @@ def _recount(cell: Cell, body: Graph) -> None:
         body.news = [child for child in news if child.status == "over"]
 
 
+def _needs_in(cell: Cell, body: Graph) -> list[int]:
+    """How many others each child of a graph needs; those of a map need nobody."""
+    if not body.left:
+        return []
+    if not isinstance(body, Grown):
+        return cell.within.outline.wiring(cell.tree).needs.copy()
+    needs = [0] * len(body.left)
+    for dependents in body.dependents.values():
+        for position in dependents:
+            needs[position] += 1
+    return needs
+
+
 def reset_needs(cell: Cell, body: Graph, over: list[Cell]) -> None:
     """Count anew what each child of a graph still waits for."""
     body.unmet, body.skipped = {}, {}
-    needs = [0] * len(body.left)
-    for position in range(len(body.left)):
-        for dependent in dependents_of(cell, body, position):
-            needs[dependent] += 1
-    body.left = needs
+    body.left = _needs_in(cell, body)
     for child in over if body.left else ():
         assert child.result is not None  # noqa: S101  it is over
         for dependent in dependents_of(cell, body, child.position):

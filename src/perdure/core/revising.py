@@ -17,7 +17,7 @@ from perdure.core.state import State
 from perdure.core.widening import widenings
 from perdure.plan.checks import check_section
 from perdure.plan.edits import Amend, AnyEdit, EditError, Insert, Remove, Replace, read_edits, take, too_large
-from perdure.plan.flow import SerialFlow
+from perdure.plan.flow import SerialFlow, choices_of
 from perdure.plan.grafting import Graft
 from perdure.plan.index import Node, Section, within
 from perdure.plan.limits import Limits
@@ -207,12 +207,20 @@ class _Proposal:
         graft, index = self._graft, self._index
         amended = [node for node in graft.amended if node.parent]
         new = [node for top in graft.born for node in (top, *within(top))]
-        names = {each.id for top in graft.gone.values() for each in (top, *within(top))} | {each.id for each in amended}
+        old = [node for top in graft.gone.values() for node in (top, *within(top))]
+        names = {each.id for each in (*old, *amended)}
         naming = [node for node in index.nodes if node.step and mentions(node.step, names)] if names else []
         nodes = list(dict.fromkeys((*new, *amended, *naming)))
         inside = [node for each in graft.amended for node in within(each) if getattr(node.step, "budget", None)]
         about_plan = (index.root,) if names or index.root in graft.amended else ()
-        return Section(index, nodes, list(dict.fromkeys((*about_plan, *graft.touched, *nodes, *inside))))
+        groups = list(dict.fromkeys((*about_plan, *graft.touched, *nodes, *inside)))
+        return Section(index, nodes, groups, jumps=any(map(_jumps, (*new, *old, *amended))))
+
+
+def _jumps(node: Node) -> bool:
+    """Whether a step may lead elsewhere than to the one that follows."""
+    step = node.step
+    return step is not None and bool(getattr(step, "on", None) or choices_of(step))
 
 
 def _has_more(cell: Cell) -> bool:

@@ -99,10 +99,17 @@ class Index:
 class Section(Index):
     """Some steps of a tree, to be looked at alone; the rest is there to be referred to."""
 
-    def __init__(self, index: Index, nodes: list[Node], groups: list[Node]) -> None:
+    def __init__(self, index: Index, nodes: list[Node], groups: list[Node], *, jumps: bool) -> None:
         self.plan, self.root, self.by_id = index.plan, index.root, index.by_id
         self.nodes = nodes
         self._groups = groups
+        self.jumps = jumps
+        """Whether some of it may lead elsewhere than to the step that follows."""
+        self._known = set(nodes)
+
+    def looked_at(self, group: Node) -> Sequence[Node]:
+        """The children of a group that are to be looked at: all of a new one."""
+        return group.children if group in self._known else [node for node in self.nodes if node.parent is group]
 
     @property
     def groups(self) -> Sequence[Node]:

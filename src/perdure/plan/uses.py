@@ -24,11 +24,13 @@ from perdure.plan.model.steps import (
     Working,
 )
 from perdure.plan.problems import Path
-from perdure.plan.raw import Raw, is_list, is_mapping
+from perdure.plan.raw import Raw
 
 Moment = Literal["start", "end"]
 Want = Literal["bool", "text", "list", "any"]
 WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+UNNAMING: Final = frozenset({"id", "kind", "steps", "title", "tool", "model", "agent"})
+"""Fields that name no other step."""
 
 
 class Use(NamedTuple):
@@ -148,19 +150,21 @@ def _texts(
 
 def mentions(step: AnyStep, names: AbstractSet[str]) -> bool:
     """Whether a step itself may name one of some steps: in an expression, as a need, or as a target."""
-    values = [getattr(step, word) for word in step.model_fields_set - {"id", "kind", "steps", "title"}]
+    own = vars(step)
+    values = [own[word] for word in step.model_fields_set if word not in UNNAMING]
     return any(not names.isdisjoint(WORD.findall(text)) for text in _words_of(values))
 
 
 def _words_of(values: list[Raw]) -> Iterator[str]:
-    """Every text in some values, but for those of plans."""
+    """Every text in some values, but for those of plans. A long plan has many: nothing is asked twice."""
     while values:
         value = values.pop()
-        if isinstance(value, str):
+        kind = type(value)
+        if kind is str:
             yield value
-        elif isinstance(value, Part) and not isinstance(value, Plan):
-            values.extend(vars(value).values())
-        elif is_mapping(value):
+        elif kind is dict:
             values.extend(value.values())
-        elif is_list(value):
+        elif kind is tuple or kind is list:
             values.extend(value)
+        elif isinstance(value, Part) and kind is not Plan:
+            values.extend(vars(value).values())
