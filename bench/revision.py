@@ -4,6 +4,7 @@ Run with `python bench/revision.py`. Only CPU time of this process is counted.
 """
 
 from time import process_time
+from typing import Any
 
 from perdure.core import events as e
 from perdure.plan import Plan
@@ -12,7 +13,7 @@ from perdure.testing.worlds import World
 STEPS = 5_000
 
 
-def graph():
+def graph() -> Plan:
     """Ten steps after each other, five hundred times side by side."""
     steps = [
         {"id": f"s{n}", "tool": "x.y", "with": {"n": n}, "needs": [f"s{n - 1}"] if n % 10 else []} for n in range(STEPS)
@@ -20,12 +21,12 @@ def graph():
     return Plan.model_validate({"mode": "graph", "steps": steps})
 
 
-def serial():
+def serial() -> Plan:
     """One step after another."""
     return Plan.model_validate({"steps": [{"id": f"s{n}", "tool": "x.y", "with": {"n": n}} for n in range(STEPS)]})
 
 
-def under_way(plan, done):
+def under_way(plan: Plan, done: int) -> World:
     """A run of which some steps are over."""
     world = World(plan).start()
     for _ in range(done):
@@ -41,14 +42,14 @@ EDITS = {
 }
 
 
-def cost(world, edit):
+def cost(world: World, edit: dict[str, Any]) -> float:
     """Milliseconds of CPU for one revision."""
     before = process_time()
     world.send(e.RunRevised(base=-1, edits=(edit,)))
     return (process_time() - before) * 1000
 
 
-def warm_up():
+def warm_up() -> None:
     """A process loads what it needs for revisions once."""
     cost(
         under_way(Plan.model_validate({"steps": [{"id": "a", "tool": "x.y"}]}), 0),
@@ -56,7 +57,7 @@ def warm_up():
     )
 
 
-def main():
+def main() -> None:
     """Print a line for each kind of plan and edit: the first revision of a run, and the median of those after it."""
     warm_up()
     for shape, done in ((graph, 2_000), (serial, 1_000)):

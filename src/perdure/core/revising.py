@@ -200,7 +200,7 @@ class _Proposal:
         problems = too_large(graft, Limits())
         before, after = self._index.plan, self._index.root.holder
         problems += [] if after is None else widenings(before, after, widen=self._message.widen)
-        return problems or check_section(self._section(), self._index, self._state.rules.toolbox)
+        return problems or check_section(self._section(), self._index, self._state.rules.toolbox())
 
     def _section(self) -> Section:
         """What is new, what is amended, and whoever names what is gone or other now."""

@@ -40,7 +40,7 @@ class Rules:
     """Whether what a tool does stays, because nothing takes it back."""
     estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
     """What one call is expected to take, where the plan does not say."""
-    toolbox: Toolbox | None = None
+    toolbox: Callable[[], Toolbox | None] = lambda: None
     """What the steps of a revised plan may call; None: anything."""
 
 

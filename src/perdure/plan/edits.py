@@ -11,7 +11,7 @@ from perdure.plan.checks import check
 from perdure.plan.grafting import Graft
 from perdure.plan.index import Index, within
 from perdure.plan.limits import Limits
-from perdure.plan.model.document import Plan
+from perdure.plan.model.document import Plan, written_out
 from perdure.plan.model.parts import Id, JsonObject, Part
 from perdure.plan.model.steps import Step
 from perdure.plan.problems import PlanError, Problem, errors_in
@@ -86,6 +86,18 @@ Edit = Annotated[
     ),
 ]
 EDIT: Final[TypeAdapter[AnyEdit]] = TypeAdapter(Edit)
+
+
+def as_data(edit: AnyEdit) -> dict[str, Raw]:
+    """An edit as plain data, which `read_edits` reads again."""
+    match edit:
+        case Insert():
+            places = {"after": edit.after, "before": edit.before, "into": edit.into}
+            return {"insert": written_out(edit.insert)} | {k: v for k, v in places.items() if v is not None}
+        case Replace():
+            return {"replace": edit.replace, "step": written_out(edit.step)}
+        case Remove() | Amend():
+            return edit.model_dump(mode="json")
 
 
 class EditError(PlanError):

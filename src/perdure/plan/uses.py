@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from perdure.plan.expr import Expression, ExpressionError, parse, template, texts_in
 from perdure.plan.model.document import Plan
@@ -159,12 +159,11 @@ def _words_of(values: list[Raw]) -> Iterator[str]:
     """Every text in some values, but for those of plans. A long plan has many: nothing is asked twice."""
     while values:
         value = values.pop()
-        kind = type(value)
-        if kind is str:
+        if isinstance(value, str):
             yield value
-        elif kind is dict:
-            values.extend(value.values())
-        elif kind is tuple or kind is list:
-            values.extend(value)
-        elif isinstance(value, Part) and kind is not Plan:
+        elif isinstance(value, dict):
+            values.extend(cast("dict[str, Raw]", value).values())
+        elif isinstance(value, (tuple, list)):
+            values.extend(cast("list[Raw]", value))
+        elif isinstance(value, Part) and not isinstance(value, Plan):
             values.extend(vars(value).values())
