@@ -131,7 +131,7 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     ),
     "run_reopened": lambda event: _and("is tried again", _by(event.by)),
     "run_revised": lambda event: _and(
-        f"the plan is revised: revision {event.base + 1}", _by(event.by), visible(event.why, MOST)
+        f"revision {event.base + 1} of the plan", _by(event.by), visible(event.why, MOST)
     ),
     "run_ended": _run_ended,
     "step_entered": lambda event: "begins" + (f" (visit {event.visit})" if event.visit > 1 else ""),
