@@ -48,8 +48,9 @@ async def test_a_person_edits_the_plan_in_the_middle_of_a_parallel_group():
         run = await engine.start(plan)
         await gate.until("a", "b")
         gate.open.add("a")
-        while (await engine.result(run.id)).steps["a"].status != "over":
-            await asyncio.sleep(0.001)
+        async for entry in run.watch():
+            if entry.type == "attempt_ended":
+                break
         edits = [{"insert": do("n", needs=["a"]), "into": "g"}, {"remove": "c"}, Insert(insert=do("y"), before="z")]
         assert await run.revise(edits, by="ann", why="b will do", base=0) == 1
         await gate.until("n")
