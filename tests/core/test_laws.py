@@ -10,6 +10,7 @@ from hashlib import sha256
 import msgspec
 import pytest
 from laws import cells_in, check_journal, check_rest, check_state, snapshot
+from random_edits import some_revision
 from random_plans import COMMON, a_plan
 from recoveries import recovering
 from spenders import REPORTS, Auditor, budgeted, crowded
@@ -17,6 +18,7 @@ from spenders import REPORTS, Auditor, budgeted, crowded
 from perdure.core import events as e
 from perdure.core.accepting import Look, Refused
 from perdure.core.calls import Approval, Failure, Outcome
+from perdure.core.cells import Graph
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
 from perdure.core.turn import replay, settle
@@ -57,6 +59,8 @@ class Era:
     undo: tuple = ()
     takes_back: bool = False
     """Whether a run that is over may be rolled back."""
+    revises: bool = False
+    """Whether the plan is edited while it is carried out."""
 
 
 FIRST = Era()
@@ -71,6 +75,7 @@ FOURTH = replace(
     THIRD, deeds=(*THIRD.deeds, "judge"), words=(*THIRD.words, "continue", {"choice": "done", "output": 3}, {"choice": "done", "output": 8}),
     answers=SECOND.answers + 5 * (Failure("unavailable", "gone"), Failure("denied", "no"), Failure("stalled", "again"), Failure("unknown", "what"), Failure("logic", "no")),
 )  # fmt: skip
+FIFTH = replace(FOURTH, revises=True)
 
 
 def drawn(*parts):
@@ -128,7 +133,7 @@ class Watched(World):
     def send(self, message):
         self.schedule.append((self.now, self.locked, message))
         events = super().send(message)
-        self.reopened |= isinstance(message, e.RunReopened)
+        self.reopened |= isinstance(message, (e.RunReopened, e.RunRevised))
         check_state(self.state, self.slots, self.limits, reopened=self.reopened)
         clock = self.state.clock(self.now)
         self.auditor.see(self.state, events, clock)
@@ -174,7 +179,27 @@ def wrong_messages(world, rng):
 
 
 def disturb(world, rng):
-    message = rng.choice(list(wrong_messages(world, rng)))
+    if world.era.revises and rng.random() < 0.6:
+        return revise(world, rng)
+    return interrupt(world, rng.choice(list(wrong_messages(world, rng))))
+
+
+def revise(world, rng):
+    """Edits that fit and edits that do not. Whatever is over stays over, and nothing is done a second time for it."""
+    before = {cell.key: (cell, cell.result) for cell in cells_in(world.state) if cell.status == "over"}
+    visits = dict(world.state.visits)
+    interrupt(world, some_revision(world.state, rng))
+    for key, (cell, result) in before.items():
+        if world.state.find(key) is cell and cell.status == "over" and cell.visit == visits.get(key, 0):
+            assert cell.result is result, f"{key} has another result"
+    for cell in cells_in(world.state):
+        if isinstance(cell.body, Graph) and cell.is_live:
+            assert sorted(p for _, p in cell.body.ready if p in cell.body.children) == sorted(
+                p for _, p in cell.body.ready if p in cell.body.children and cell.body.children[p].status != "over"
+            )
+
+
+def interrupt(world, message):
     before, count = snapshot(world.state, world.now), len(world.facts)
     try:
         world.send(message)
@@ -187,7 +212,7 @@ def disturb(world, rng):
 def drive(world, rng, most=400):
     world.start()
     for _ in range(most):
-        if rng.random() < 0.25 and world.state.ended is None:
+        if rng.random() < (0.6 if world.era.revises else 0.25) and world.state.ended is None:
             disturb(world, rng)
         if rng.random() < 0.05:
             world.locked = frozenset() if world.locked else frozenset({"y"})
@@ -299,6 +324,19 @@ def test_the_laws_hold_whatever_happens(shard):
 def spending(seed):
     rng = random.Random(seed)
     return (lambda raw: budgeted(rng, crowded(rng, raw))) if seed % 2 else partial(budgeted, rng)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_e12_the_laws_hold_while_plans_are_revised(shard):
+    """Steps are inserted, replaced, removed and amended at any time, for the right revision and for a wrong one."""
+    for number in range(EACH):
+        seed = 700_000_000 + shard * 1_000_000 + number
+        try:
+            one_life(seed, FIFTH, spending(seed) if number % 2 else partial(recovering, random.Random(seed)))
+        except BaseException as error:
+            error.add_note(f"seed {seed}")
+            raise
 
 
 @pytest.mark.campaign

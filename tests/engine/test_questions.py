@@ -141,7 +141,8 @@ def test_a_budget():
 
 def test_a_failure():
     plan = {"steps": [step("a", recovery={"logic": ["ask"]})], "questions": {"within": "1h", "to": ["anna"]}}
-    world = World(plan, {"a": [Failure("logic", "no"), 1]}).start().run()
+    world = World(plan, {"a": [Failure("logic", "no"), 1]}).start()
+    world.perform(world.commands()[0])
     seen = inquiry(*_open(world))
     assert dict(seen.answers) == ANSWERS
     assert (seen.silence, seen.asked.people) == ("as if fail were answered: the step fails", ("anna",))

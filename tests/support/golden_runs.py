@@ -430,7 +430,56 @@ async def doubted(disk):
         await handle.result()
 
 
-RUNS = [order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, doubted]
+async def revised(disk):
+    """A plan that was edited twice while its run waited, in a loop and in the middle of a graph."""
+    again = {"id": "again", "decide": "steps.write.visits < 2 ? 'write' : 'go_on'", "choices": ["write", "go_on"]}
+    plan = Plan.model_validate(
+        {
+            "budget": {"steps": 40},
+            "steps": [
+                {"id": "write", "tool": "flow.echo", "with": {"value": "draft"}, "max_visits": 4},
+                {"id": "read", "ask": "Good enough?"},
+                {**again, "on": {"go_on": "next"}},
+                {"id": "both", "mode": "graph", "steps": [
+                    {"id": "left", "ask": "Left?"},
+                    {"id": "right", "tool": "flow.echo", "with": {"value": 1}, "needs": ["left"]},
+                ]},
+                {"id": "never", "tool": "flow.echo", "with": {"value": 0}},
+            ],
+        }
+    )  # fmt: skip
+    async with Engine.open(journal=Disk(disk), clock=FakeClock()) as engine:
+        handle = await engine.start(plan, seed=4)
+        await asyncio.sleep(1)
+        better = {"id": "write", "tool": "flow.echo", "with": {"value": "better"}, "max_visits": 4}
+        await handle.revise([{"replace": "write", "step": better}, {"remove": "never"}], by="anna", why="too short")
+        await handle.answer("q_read_1", True, by="anna")
+        await asyncio.sleep(1)
+        await handle.answer("q_read_2", True, by="anna")
+        await asyncio.sleep(1)
+        third = {"id": "third", "tool": "flow.echo", "with": {"value": "${steps.write.output}"}}
+        await handle.revise(
+            [{"insert": third, "into": "both"}, {"amend": "", "fields": {"budget": {"steps": 20}}}], base=1
+        )
+        await handle.answer("q_left_1", True, by="anna")
+        await handle.result()
+
+
+RUNS = [
+    revised,
+    order,
+    people,
+    crashes,
+    undone,
+    stopped,
+    tried_again,
+    grown,
+    plain,
+    budgets,
+    recovered,
+    judged,
+    doubted,
+]
 
 
 def expected_of(state):

@@ -41,7 +41,20 @@ def snapshot(state, now):
             state.books.used,
         ),
         "view": (pending(state), "" if eager else status_of(state)),
+        "plan": _plan(state) if state.revision else None,
     }
+
+
+def _plan(state):
+    """The plan as it is now, and that every cell stands in its place there."""
+    outline = state.cells[""].scope.outline
+    for cell in cells_in(state):
+        if cell.scope.outline is outline and not (cell.parent and cell.parent.kind == "map"):
+            node = outline.index.by_id.get(cell.node.id, outline.index.root)
+            assert cell.node is node, f"{cell.key} stands for a step that is gone"
+            assert cell.step is node.step
+            assert cell.parent is None or cell.position == node.position
+    return state.revision, [(node.path, node.step) for node in outline.index.nodes]
 
 
 def _ledger(ledger):
@@ -140,7 +153,7 @@ def _graph(cell, body):
 
 
 def check_state(state, slots=None, limits=None, *, reopened=False):
-    """What is so after every turn. In a run that was opened again, groups may come back beyond a limit."""
+    """What is so after every turn. In a run that was opened again or revised, groups may be beyond a limit."""
     for cell in cells_in(state):
         if isinstance(cell.body, Body):
             _check_group(cell, cell.body, None if reopened else _limit_of(cell))

@@ -1,10 +1,11 @@
 """Arguments and options that several commands share."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import click
 
@@ -18,6 +19,12 @@ from perdure.plan.reading import Reading, read_bytes, read_file
 from perdure.plan.toolbox import Toolbox
 
 F = TypeVar("F", bound=Callable[..., Any])
+_RUN: Final = re.compile(r"@last|r_[0-9A-Za-z_]*")
+
+
+def is_run(name: str) -> bool:
+    """Whether a word is the name of a run, and not of a file."""
+    return _RUN.fullmatch(name) is not None
 
 
 def limit_options(command: F) -> F:

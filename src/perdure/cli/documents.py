@@ -25,6 +25,7 @@ def run_document(view: View) -> dict[str, Any]:
         "status": result.status,
         "goal": started.goal if started else "",
         "plan": f"sha256:{started.plan}" if started else None,
+        "revision": state.revision,
         "session": (started.session if started else "") or None,
         "inputs": started.inputs.load(state.read) if started else None,
         "began": moment(state.root.at if state.root else None),

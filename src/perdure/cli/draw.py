@@ -1,11 +1,13 @@
 """`perdure draw`: a plan as a tree, as Mermaid, or as a picture."""
 
+import asyncio
 import sys
 from typing import Any
 
 import click
 
-from perdure.cli.arguments import limit_options, limits_from, usable
+from perdure.cli.arguments import is_run, limit_options, limits_from, usable
+from perdure.cli.journals import db_option
 from perdure.cli.printing import console, write_output
 from perdure.plan.model.document import Plan
 
@@ -15,10 +17,14 @@ from perdure.plan.model.document import Plan
 @click.option("--mermaid", is_flag=True, help="Print a Mermaid flowchart.")
 @click.option("--svg", metavar="FILE", help="Write a picture (- for standard output).")
 @click.option("--html", metavar="FILE", help="Write a page to look around in (- for standard output).")
+@db_option
 @limit_options
-def draw(plan: str, mermaid: bool, svg: str | None, html: str | None, **settings: Any) -> None:
-    """Draw PLAN: a tree in the terminal, unless another form is asked for."""
-    found = usable(plan, limits_from(settings))
+def draw(plan: str, mermaid: bool, svg: str | None, html: str | None, db: str | None, **settings: Any) -> None:
+    """Draw PLAN: a tree in the terminal, unless another form is asked for.
+
+    PLAN is a file, or a run whose plan is meant as it is now: an id, the beginning of one, or @last.
+    """
+    found = _of_run(plan, db) if is_run(plan) else usable(plan, limits_from(settings))
     if mermaid:
         from perdure.plan.drawing.mermaid import mermaid as draw_mermaid  # noqa: PLC0415  only the form asked for
 
@@ -33,6 +39,12 @@ def draw(plan: str, mermaid: bool, svg: str | None, html: str | None, **settings
         write_output(html, draw_page(found))
     if not (mermaid or svg or html):
         _print_tree(found)
+
+
+def _of_run(run: str, db: str | None) -> Plan:
+    from perdure.cli.revisions import plan_of  # noqa: PLC0415  a file needs no journal
+
+    return asyncio.run(plan_of(db, run))
 
 
 def _print_tree(plan: Plan) -> None:

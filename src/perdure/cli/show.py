@@ -90,7 +90,7 @@ def _facts(view: View) -> Iterator[tuple[str, Any]]:
     if started.goal:
         yield "goal", visible(started.goal, 300)
     yield "status", standing(state).removeprefix(f"run {view.run} ")
-    yield "plan", f"sha256:{started.plan}"
+    yield "plan", f"sha256:{started.plan}" + (f", revision {state.revision}" if state.revision else "")
     if started.session:
         yield "session", visible(started.session)
     yield "began", clock(state.root.at if state.root else state.at, LONG)

@@ -144,6 +144,9 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
         "the run is stopped", visible(event.reason, MOST), _by(event.by), failure_words(event.failure)
     ),
     "run_reopened": lambda event: _and("is tried again", _by(event.by)),
+    "run_revised": lambda event: _and(
+        f"revision {event.base + 1} of the plan", _by(event.by), visible(event.why, MOST)
+    ),
     "run_ended": _run_ended,
     "step_entered": lambda event: "begins" + (f" (visit {event.visit})" if event.visit > 1 else ""),
     "step_passed": lambda event: _and(f"is passed by, {visible(event.exit)}", failure_words(event.failure)),

@@ -1,5 +1,6 @@
 """Which messages are taken. A message is a fact that somebody outside claims; here it becomes one, or is refused."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -13,6 +14,7 @@ from perdure.core.state import State
 from perdure.core.values import digest_of, to_json
 from perdure.errors import PerdureError
 from perdure.plan.conforming import flaws
+from perdure.plan.problems import TOLD, Problem
 
 MOST_SIGNALS: Final = 1_000
 """The most signals of one name that are kept."""
@@ -31,6 +33,7 @@ Message = (
     | e.RunResumed
     | e.RunStopping
     | e.RunReopened
+    | e.RunRevised
     | e.StepStopping
     | e.AttemptEnded
     | e.AttemptLost
@@ -95,6 +98,25 @@ class TooManySignals(Refused):
     code: ClassVar[str] = "PRD3007"
 
 
+class NotRevised(Refused):
+    """The plan of a run cannot be revised so. Nothing has changed."""
+
+    code: ClassVar[str] = "PRD3010"
+    exit_code: int = 2
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        told = "; ".join(f"{each.code} {each.message} (help: {each.help})" for each in problems[:TOLD])
+        more = f"; and {len(problems) - TOLD} more" if len(problems) > TOLD else ""
+        super().__init__(f"the plan is as it was: {told}{more}", "repair the edits, and send them again")
+
+
+class OtherRevision(Refused):
+    """Edits were made for another revision of the plan."""
+
+    code: ClassVar[str] = "PRD3009"
+
+
 def accept(state: State, message: Message, at: int) -> None:
     """Raise `Refused` if the message cannot be a fact of this run now."""
     if type(message) is e.QuestionAnswered:
@@ -130,6 +152,8 @@ def _accept_about_run(state: State, message: Message) -> None:
             _accept_stopping(state, message)
         case e.RunReopened():
             _accept_reopening(state, message)
+        case e.RunRevised() if state.stopping is not None or state.cells[""].status != "active":
+            raise Refused("the run is stopping, and its plan cannot be revised any more")
         case _:
             pass
 

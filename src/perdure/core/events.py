@@ -108,6 +108,22 @@ class RunReopened(Event, frozen=True, kw_only=True):
     """Who said so."""
 
 
+class RunRevised(Event, frozen=True, kw_only=True):
+    """The plan of the run is another one from now on. The past is pinned, the present protected, the future free."""
+
+    type = "run_revised"
+    base: int = 0
+    """The revision it was made for: 0 is the plan that the run was started with."""
+    edits: tuple[dict[str, Any], ...]
+    """What changes: `insert`, `replace`, `remove` and `amend`, in their order."""
+    by: str = ""
+    """Who wanted it."""
+    why: str = ""
+    """Why."""
+    widen: bool = False
+    """Whether a person has said that the budget or the policy of the plan may become wider."""
+
+
 class RunEnded(Event, frozen=True, kw_only=True):
     """Nothing will follow."""
 
@@ -403,7 +419,7 @@ class SignalTaken(AboutVisit, frozen=True, kw_only=True):
 EVENTS: Final[dict[str, type[Event]]] = {
     each.type: each
     for each in (
-        RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunEnded,
+        RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunRevised, RunEnded,
         StepEntered, StepPassed, LocksTaken, StepStopping, StepEnded, StepsGrown,
         AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned, RungTaken,
         EffectFound, EffectKept,

@@ -81,6 +81,13 @@ def _try_anew(effect: Effect) -> None:
     effect.over, effect.failure, effect.losses, effect.uncounted = False, None, 0, effect.attempts
 
 
+def _run_revised(state: State, event: e.RunRevised) -> None:
+    from perdure.core.refitting import run_revised  # noqa: PLC0415  few runs are revised, and it loads the edits
+
+    run_revised(state, event)
+    state.revised.append(event)
+
+
 def _run_ended(state: State, event: e.RunEnded) -> None:
     root = state.cells[""]
     state.ended = event
@@ -433,7 +440,7 @@ def _rung_taken(state: State, event: e.RungTaken) -> None:
     cell = state.cells[event.step]
     cell.work.ways = (*cell.work.ways, event.rung)
     if event.rung != "relax":
-        cell.traits = cell.scope.outline.another_way(cell.node, event.rung, cell.work.ways.count("alternate") - 1)
+        cell.traits = cell.scope.outline.another_way(cell.node, cell.work.ways)
 
 
 # ------------------------------------------------------------------------------- people and the outside
@@ -490,6 +497,7 @@ _CHANGES: Final[dict[str, Callable[[State, Any], None]]] = {
         (e.RunResumed, _run_resumed),
         (e.RunStopping, _run_stopping),
         (e.RunReopened, run_reopened),
+        (e.RunRevised, _run_revised),
         (e.RunEnded, _run_ended),
         (e.StepEntered, _step_entered),
         (e.StepPassed, _step_passed),

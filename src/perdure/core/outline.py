@@ -1,6 +1,6 @@
 """A plan made ready for running: what is asked at every turn, worked out once and shared by all runs of the plan."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import sha256
 from sys import intern
@@ -184,6 +184,14 @@ class Traits:
         self._targets: dict[str, str] | None = None
         self._literal: Asked | None = None
 
+    def moved(self, node: Node, outline: "Outline") -> "Traits":
+        """The same step at a node of another tree."""
+        made = object.__new__(Traits)
+        for name in _MOVED:
+            setattr(made, name, getattr(self, name))
+        made.node, made._outline, made._targets = node, outline, None
+        return made
+
     @property
     def given(self) -> Form:
         """What its call is given."""
@@ -202,6 +210,10 @@ class Traits:
         """Whether its call wants values that must not be written down."""
         return any(reference.root == "secrets" for reference in self.given.references)
 
+    def forget_targets(self) -> None:
+        """Where its exits lead may be another step now."""
+        self._targets = None
+
     def target(self, exit_: str) -> str:
         """Where an exit leads."""
         if self._targets is None:
@@ -210,6 +222,9 @@ class Traits:
         if found is None:
             found = self._targets[exit_] = intern(target_of(self.node, exit_, self._outline.index))
         return found
+
+
+_MOVED: Final = tuple(name for name in Traits.__slots__ if name not in {"node", "_outline", "_targets"})
 
 
 def _budgets_of(node: Node) -> tuple[Budget, ...]:
@@ -270,6 +285,34 @@ class Outline:
         self._loops: dict[Node, bool] = {}
         self._forms: dict[int, Form] = {}
         self._other_ways: dict[tuple[Node, str, int], Traits] = {}
+        self._lent: dict[str, Traits] = {}
+        """What was worked out for all runs of the plan, by id."""
+        self.is_own = False
+        """Whether it belongs to one run, and can be revised."""
+
+    def own(self) -> "Outline":
+        """The same for one run alone. What was worked out stays so."""
+        copied = Outline(self.plan, self._data)
+        copied.is_own, copied.index = True, self.index.copy()
+        copied._forms = dict(self._forms)
+        copied._lent = {node.id: traits for node, traits in self._traits.items()}
+        return copied
+
+    def renew(self, nodes: Iterable[Node], groups: Iterable[Node], gone: Iterable[Node]) -> None:
+        """Steps are others now, groups have other steps, and some are gone: forget what was worked out of them."""
+        self.plan, self._data = self.index.plan, None
+        for word in ("data", "digest", "layer"):
+            self.__dict__.pop(word, None)
+        left = tuple(gone)
+        for node in (*nodes, *left):
+            self._traits.pop(node, None)
+            self._lent.pop(node.id, None)
+        for group in (*groups, *left):
+            self._wirings.pop(group, None)
+        self._loops.clear()
+        self._other_ways.clear()
+        for traits in self._traits.values():
+            traits.forget_targets()
 
     @cached_property
     def index(self) -> Index:
@@ -314,17 +357,20 @@ class Outline:
         """A step of the plan, or the plan as a whole."""
         found = self._traits.get(node)
         if found is None:
-            found = self._traits[node] = Traits(node, self)
+            lent = self._lent.pop(node.id, None)
+            found = self._traits[node] = Traits(node, self) if lent is None else lent.moved(node, self)
         return found
 
-    def another_way(self, node: Node, rung: str, number: int) -> Traits:
-        """A step as it is done in its lighter way, or in one of its others."""
-        found = self._other_ways.get((node, rung, number))
+    def another_way(self, node: Node, ways: Sequence[str]) -> Traits:
+        """A step as it is done after some rungs: in its lighter way, or in one of its others."""
+        taken = [rung for rung in ways if rung != "relax"]
+        number = taken.count("alternate") - 1
+        found = self._other_ways.get((node, taken[-1], number))
         if found is None:
             step = self.traits(node).working
             assert step is not None  # noqa: S101  nothing else has other ways
-            call = step.simpler if rung == "simplify" else step.alternates[number]
-            found = self._other_ways[node, rung, number] = Traits(node, self, call)
+            call = step.simpler if taken[-1] == "simplify" else step.alternates[number]
+            found = self._other_ways[node, taken[-1], number] = Traits(node, self, call)
         return found
 
     def form(self, value: Any) -> Form:

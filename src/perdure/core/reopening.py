@@ -134,9 +134,9 @@ def _recount(cell: Cell, body: Graph) -> None:
     """Count anew what is over in a graph."""
     news = body.news if isinstance(body, Grown) else []
     body.over = body.good = body.bad = 0
-    body.failed, body.unmet, body.skipped = [], {}, {}
+    body.failed = []
     over = [child for child in body.children.values() if child.status == "over"]
-    _reset_needs(cell, body, over)
+    reset_needs(cell, body, over)
     for child in over:
         assert child.result is not None  # noqa: S101  it is over
         count(body, child, child.result)
@@ -145,12 +145,23 @@ def _recount(cell: Cell, body: Graph) -> None:
         body.news = [child for child in news if child.status == "over"]
 
 
-def _reset_needs(cell: Cell, body: Graph, over: list[Cell]) -> None:
+def _needs_in(cell: Cell, body: Graph) -> list[int]:
+    """How many others each child of a graph needs; those of a map need nobody."""
+    if not body.left:
+        return []
+    if not isinstance(body, Grown):
+        return cell.within.outline.wiring(cell.tree).needs.copy()
     needs = [0] * len(body.left)
-    for position in range(len(body.left)):
-        for dependent in dependents_of(cell, body, position):
-            needs[dependent] += 1
-    body.left = needs
+    for dependents in body.dependents.values():
+        for position in dependents:
+            needs[position] += 1
+    return needs
+
+
+def reset_needs(cell: Cell, body: Graph, over: list[Cell]) -> None:
+    """Count anew what each child of a graph still waits for."""
+    body.unmet, body.skipped = {}, {}
+    body.left = _needs_in(cell, body)
     for child in over if body.left else ():
         assert child.result is not None  # noqa: S101  it is over
         for dependent in dependents_of(cell, body, child.position):

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from perdure.core.calls import Call, Repeat
 from perdure.core.cells import Body, Cell, Effect, Grown, Scope
-from perdure.core.events import QuestionAsked, RunEnded, RunStarted, RunStopping
+from perdure.core.events import QuestionAsked, RunEnded, RunRevised, RunStarted, RunStopping
 from perdure.core.ledger import Books
 from perdure.core.outline import Outline
 from perdure.core.values import Read, Value
 from perdure.plan.index import Node
+from perdure.plan.toolbox import Toolbox
 
 
 @dataclass(slots=True)
@@ -39,6 +40,8 @@ class Rules:
     """Whether what a tool does stays, because nothing takes it back."""
     estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
     """What one call is expected to take, where the plan does not say."""
+    toolbox: Callable[[], Toolbox | None] = lambda: None
+    """What the steps of a revised plan may call; None: anything."""
 
 
 Entry = tuple[int, int, str, int]
@@ -61,6 +64,8 @@ class State:
         """How long it was paused, all in all: the run's own clock is behind by as much."""
         self.at = 0
         """The time of its last fact."""
+        self.revised: list[RunRevised] = []
+        """How its plan was revised."""
         self.root: Cell | None = None
         self.cells: dict[str, Cell] = {}
         self.holders: dict[str, Cell] = {}
@@ -105,6 +110,11 @@ class State:
         """Values of facts that are not durable yet, by digest."""
         self.numbers = 0
         self.steps_over = self.attempts = 0
+
+    @property
+    def revision(self) -> int:
+        """How often its plan was revised."""
+        return len(self.revised)
 
     @property
     def tools_at_work(self) -> dict[str, str]:

@@ -32,13 +32,17 @@ from perdure.core.outline import Kind
 from perdure.core.state import Rules, State, Timer
 from perdure.core.waiting import settle_ask, settle_mark, settle_rollback, settle_stopped_pause, settle_wait
 from perdure.core.working import feed, settle_stopped_work, settle_work
+from perdure.plan.index import Node
 
 
 def turn(state: State, message: Message, moment: Moment) -> list[e.Event]:
     """Take a message, and decide all that follows from it. The state is changed in place."""
     accept(state, message, moment.at)
+    groups = _groups_revised(state, message) if type(message) is e.RunRevised else ()
     making = Deciding(state, moment)
     _hear(making, message)
+    for group in groups:
+        _look_at_group(making, group)
     if state.timers or state.moments:
         _ring(making)
     _settle_all(making)
@@ -55,6 +59,13 @@ def _settle_all(making: Deciding) -> None:
             settle(making, cell)
         before = len(making.events)
         feed(making)
+
+
+def _groups_revised(state: State, message: e.RunRevised) -> Sequence[Node]:
+    """The groups that will have other steps; `Refused` if the plan cannot be revised so."""
+    from perdure.core.revising import check_revision  # noqa: PLC0415  few runs are revised, and it loads the checks
+
+    return check_revision(state, message)
 
 
 # ------------------------------------------------------------------------------- hearing
@@ -76,6 +87,8 @@ def _as_fact(state: State, message: e.Event) -> e.Event:
     """A message with all that it leaves to us to say."""
     if isinstance(message, e.StepStopping):
         return _cancelling(state.cells[message.step], message)
+    if isinstance(message, e.RunRevised):
+        return msgspec.structs.replace(message, base=state.revision)
     if isinstance(message, e.RunReopened):
         return e.RunReopened(step=reopened(state, message), by=message.by)
     return message
@@ -86,6 +99,15 @@ def _cancelling(cell: Cell, message: e.StepStopping) -> e.StepStopping:
     failure = message.failure or Failure("cancelled", "it was cancelled")
     undo = (cell.key,) if isinstance(cell.body, Body) and undoes_losers(cell) else ()
     return e.StepStopping(step=cell.key, visit=cell.visit, failure=failure, undo=undo)
+
+
+def _look_at_group(making: Deciding, group: Node) -> None:
+    """Look at a group that has other steps now, wherever it is under way."""
+    from perdure.core.refitting import bodies_in, cells_at  # noqa: PLC0415  as above
+
+    for cell in cells_at(making.state, group, past=False):
+        for holder, _ in bodies_in(cell, past=False):
+            making.look_at(holder)
 
 
 def _look_within_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  as for the root

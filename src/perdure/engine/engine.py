@@ -45,6 +45,7 @@ from perdure.tools.hands import Hands, Tier
 if TYPE_CHECKING:
     from perdure.engine.forgetting import Forgotten
     from perdure.engine.rehearsing import Rehearsal
+    from perdure.plan.edits import AnyEdit
     from perdure.tools.rules import Rule
 
 _log: Final = logging.getLogger("perdure.engine")
@@ -130,6 +131,8 @@ class Engine:
             kept = journal or await open_journal(path, network=network)
             closing.push_async_callback(kept.close)
             host = Host(kept, doing, clock or SystemClock(), knowledge, _limits_of(known, limits or Limits()))
+            if performer is None and not idle:
+                host.rules.toolbox = lambda: toolbox_of(known.values())
             engine = cls(kept, host, known, named)
             engine._checks_names, engine.hands, engine._secrets = performer is None, hands, held
             engine.state = hands.state if hands else None if str(path) == ":memory:" else state_of(path)
@@ -363,6 +366,41 @@ class Engine:
         runner = await self.host.runner(run)
         kept = keep(value, runner.state.kept)
         await runner.send(e.SignalReceived(name=well_formed(name), value=kept, by=well_formed(by)))
+
+    async def revise(  # noqa: PLR0913  each is a word of its own, given by name
+        self,
+        run: str,
+        edits: "Sequence[AnyEdit | Mapping[str, Any]]",
+        *,
+        by: str = "",
+        why: str = "",
+        base: int | None = None,
+        widen: bool = False,
+    ) -> int:
+        """Edit the plan of a run that is not over; the number of the new revision.
+
+        What is over and what is at work stays as it is. `base` is the revision that the edits were made for; without
+        it, the present one. `widen` says that a person lets the plan's budget or policy become wider. Edits are taken
+        whole or refused whole: `NotRevised` has every reason.
+        """
+        from perdure.engine.revising import message_of, number_of  # noqa: PLC0415  few runs are revised
+
+        runner = await self.host.runner(run)
+        message = message_of(edits, by=well_formed(by), why=well_formed(why), base=base, widen=widen)
+        self._check_reach(message, runner.state)
+        runner.state.kept.update((each.digest, each.data) for each in self._named if each.data is not None)
+        await runner.send(message)
+        return number_of(runner.state, message)
+
+    def _check_reach(self, message: e.RunRevised, state: State) -> None:
+        """`Elsewhere` if a run that works on no directory would begin to: nobody has said on which."""
+        from perdure.engine.revising import steps_in  # noqa: PLC0415  as above
+
+        started = state.started
+        new = Plan.model_construct(steps=tuple(steps_in(message)))
+        if started is not None and not started.workspace and self._place_for(Outline(new), ""):
+            told = "the run works on no directory, and a new step would"
+            raise Elsewhere(told, "start a new run with the plan as it shall be")
 
     async def stop(self, by: str = "") -> list[str]:
         """The kill switch: cancel every run that is not over, at once."""

@@ -1,6 +1,6 @@
 """A run, held by its id: it can be watched, waited for and talked to."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from perdure.engine.result import Result
@@ -9,6 +9,7 @@ from perdure.ports import Entry
 
 if TYPE_CHECKING:
     from perdure.engine.engine import Engine
+    from perdure.plan.edits import AnyEdit
 
 
 class RunHandle:
@@ -66,6 +67,10 @@ class RunHandle:
     async def signal(self, name: str, value: Any = None, by: str = "") -> None:
         """Tell the run that something happened outside."""
         await self._engine.signal(self.id, name, value, by)
+
+    async def revise(self, edits: "Sequence[AnyEdit | Mapping[str, Any]]", **said: Any) -> int:
+        """Edit its plan, as `Engine.revise`; the number of the new revision."""
+        return await self._engine.revise(self.id, edits, **said)
 
     def __repr__(self) -> str:
         return f"<run {self.id}>"

@@ -92,6 +92,7 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
     "cancel": _about_run("cancel"),
     "answer": _about_run("answer"),
     "signal": _about_run("signal"),
+    "revise": _about_run("revise"),
 }
 _BEGINNING: Final = frozenset({"start", "resume", "retry", "rollback"})
 """What makes no sense where nothing is begun."""
@@ -106,6 +107,7 @@ _FIELDS: Final = {
     "cancel": ("run", "step", "reason", "by"),
     "answer": ("run", "question", "value", "by", "reason"),
     "signal": ("run", "name", "value", "by"),
+    "revise": ("run", "edits", "by", "why", "base", "widen"),
 }
 _NEEDED: Final = {
     "start": ("plan",),
@@ -115,4 +117,5 @@ _NEEDED: Final = {
     "cancel": ("run",),
     "answer": ("run", "question", "value"),
     "signal": ("run", "name"),
+    "revise": ("run", "edits"),
 }

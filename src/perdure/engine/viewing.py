@@ -9,6 +9,7 @@ from perdure.core.state import Rules, State
 from perdure.core.turn import status_of
 from perdure.engine.asking import Put, note
 from perdure.engine.result import Result
+from perdure.plan.model.document import Plan
 from perdure.plan.model.recalling import recalled
 from perdure.ports import Corrupt, Entry, Journal
 from perdure.runtime.shelf import Shelf
@@ -64,6 +65,11 @@ class View:
         if e.ends_step(event):
             self.ended[event.step] = entry.at
         return event
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as it is now, with all revisions."""
+        return self.state.cells[""].scope.outline.plan
 
     @property
     def status(self) -> str:

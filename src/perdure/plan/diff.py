@@ -122,7 +122,7 @@ def _changes(old: dict[str, Raw], new: dict[str, Raw], prefix: str = "") -> list
     found: list[Change] = []
     for key in dict.fromkeys([*old, *new]):
         before, after = old.get(key, ABSENT), new.get(key, ABSENT)
-        if _same(before, after):
+        if same(before, after):
             continue
         if is_mapping(before) and is_mapping(after):
             found += _changes({**before}, {**after}, f"{prefix}{key}.")
@@ -131,7 +131,7 @@ def _changes(old: dict[str, Raw], new: dict[str, Raw], prefix: str = "") -> list
     return found
 
 
-def _same(one: Raw, other: Raw) -> bool:
+def same(one: Raw, other: Raw) -> bool:
     """Whether two values are written alike: 1 and true are not, 1 and 1.0 are."""
     if one is ABSENT or other is ABSENT:
         return one is other
@@ -149,7 +149,7 @@ def _moved(old: Index, new: Index, both: list[str]) -> list[str]:
         else:
             families.setdefault(parent, []).append(name)
     for names in families.values():
-        stayed = set(_longest_rise([old.by_id[name].position for name in names]))
+        stayed = set(longest_rise([old.by_id[name].position for name in names]))
         found += [name for n, name in enumerate(names) if n not in stayed]
     place = {name: n for n, name in enumerate(both)}
     return sorted(found, key=place.__getitem__)
@@ -159,7 +159,7 @@ def _parent(node: Node) -> str:
     return node.parent.id if node.parent else ""
 
 
-def _longest_rise(numbers: list[int]) -> list[int]:
+def longest_rise(numbers: list[int]) -> list[int]:
     """Places of a longest rising run of numbers, found in n log n."""
     tails: list[int] = []
     ends: list[int] = []

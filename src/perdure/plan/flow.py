@@ -4,6 +4,7 @@ Checks, pictures and measures all ask the same questions; the answers are here, 
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Final
 
 from perdure.plan.index import Index, Node
@@ -123,37 +124,57 @@ def _may_go_on(nodes: Iterable[Node], index: Index) -> bool:
     return any("continue" in rungs for table in tables for rungs in table.values())
 
 
+def _no_edges(groups: Iterable[Node]) -> "Edges":
+    return {group: [set() for _ in group.children] for group in groups}
+
+
+Edges = dict[Node, list[set[int]]]
+"""For each group, and each child in it, the children that can follow it."""
+
+
 class SerialFlow:
     """For each serial group: which child can follow which. Numbers are positions in the group."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self._some_go_on = _may_go_on(index.nodes, index)
-        self.edges: dict[Node, list[set[int]]] = {}
-        self.unvisited: dict[Node, list[set[int]]] = {}
-        """Those of the edges that are taken without entering the child they lead away from."""
-        for group in (index.root, *index.nodes):
-            if group.serial:
-                self.edges[group] = [set() for _ in group.children]
-                self.unvisited[group] = [set() for _ in group.children]
-        for node in index.nodes:
-            self._follow(node)
 
-    def _follow(self, node: Node) -> None:
+    @property
+    def edges(self) -> Edges:
+        """For each child those that can follow it; worked out when somebody asks."""
+        return self._both[0]
+
+    @property
+    def unvisited(self) -> Edges:
+        """Those of the edges that are taken without entering the child they lead away from."""
+        return self._both[1]
+
+    @cached_property
+    def _both(self) -> tuple[Edges, Edges]:
+        groups = [group for group in self.index.groups if group.serial]
+        edges, unvisited = _no_edges(groups), _no_edges(groups)
+        for node in self.index.nodes:
+            self._follow(node, edges, unvisited)
+        return edges, unvisited
+
+    def _follow(self, node: Node, edges: Edges, unvisited: Edges) -> None:
         for exit_, target in leads(node, self.index):
             following = self._following(node, target)
             if following is None or following.parent is None:
                 continue
             here = _child_of(following.parent, node)
-            self.edges[following.parent][here.position].add(following.position)
+            edges[following.parent][here.position].add(following.position)
             if here is node and exit_ in UNVISITED:
-                self.unvisited[following.parent][here.position].add(following.position)
+                unvisited[following.parent][here.position].add(following.position)
 
     def _following(self, node: Node, target: str) -> Node | None:
         if target == "next" or (target == "recover" and self._goes_on(node)):
             siblings = node.parent.children if node.parent and node.parent.serial else []
             return siblings[node.position + 1] if node.position + 1 < len(siblings) else None
         return aimed_at(node, target, self.index)
+
+    @cached_property
+    def _some_go_on(self) -> bool:
+        return _may_go_on(self.index.nodes, self.index)
 
     def _goes_on(self, node: Node) -> bool:
         return self._some_go_on and _may_go_on((node, *node.around), self.index)

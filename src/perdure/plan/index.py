@@ -1,12 +1,12 @@
 """Every step of a plan by id, with the groups around it. One walk, no recursion."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from perdure.plan.model.document import Plan
 from perdure.plan.model.steps import AnyStep, GroupStep, MapStep, SubplanStep
-from perdure.plan.problems import Path
+from perdure.plan.problems import Path, Segment
 
 Holder = Plan | GroupStep | MapStep
 """What has `steps` and a `mode`."""
@@ -19,7 +19,6 @@ class Node:
     step: AnyStep | None
     holder: Holder | None
     """What holds this node's children; for a sub-plan, the inline plan."""
-    path: Path
     parent: "Node | None"
     position: int
     depth: int
@@ -29,6 +28,17 @@ class Node:
     def id(self) -> str:
         """The step's id; the root has none."""
         return self.step.id if self.step else ""
+
+    @property
+    def path(self) -> Path:
+        """Where it stands in the document. A plan may be edited in its place, so nobody notes it."""
+        found: list[Segment] = []
+        node = self
+        while node.parent is not None:
+            inside = ("plan", "steps") if isinstance(node.parent.step, SubplanStep) else ("steps",)
+            found[:0] = (*inside, node.position)
+            node = node.parent
+        return tuple(found)
 
     @property
     def is_scope(self) -> bool:
@@ -62,31 +72,94 @@ class Index:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.root = Node(None, plan, (), None, 0, 0)
-        self.nodes: list[Node] = []
+        self.root = Node(None, plan, None, 0, 0)
         self.by_id: dict[str, Node] = {}
-        self._walk()
+        self.nodes = list(grown(self.root))
+        for node in self.nodes:
+            self.by_id.setdefault(node.id, node)
 
-    def _walk(self) -> None:
-        stack = [self.root]
-        while stack:
-            node = stack.pop()
-            if node.step is not None:
-                self.nodes.append(node)
-                self.by_id.setdefault(node.id, node)
-            self._open(node)
-            stack.extend(reversed(node.children))
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """Every step, in the order of the document; who edits the tree forgets it."""
+        return list(within(self.root))
 
-    def _open(self, node: Node) -> None:
-        if node.holder is None:
-            return
-        inside = (*node.path, "plan", "steps") if isinstance(node.step, SubplanStep) else (*node.path, "steps")
-        for position, step in enumerate(node.holder.steps):
-            holder = _held_by(step)
-            node.children.append(Node(step, holder, (*inside, position), node, position, node.depth + 1))
+    @property
+    def groups(self) -> Sequence[Node]:
+        """The plan itself, and every step."""
+        return (self.root, *self.nodes)
+
+    def copy(self) -> "Index":
+        """The same tree in nodes of its own, to be edited."""
+        copied = object.__new__(Index)
+        copied.plan, copied.root = self.plan, _copied(self.root, None)
+        copied.by_id = {node.id: node for node in copied.nodes}
+        return copied
 
 
-def _held_by(step: AnyStep) -> Holder | None:
+class Section(Index):
+    """Some steps of a tree, to be looked at alone; the rest is there to be referred to."""
+
+    def __init__(self, index: Index, nodes: list[Node], groups: list[Node], *, jumps: bool) -> None:
+        self.plan, self.root, self.by_id = index.plan, index.root, index.by_id
+        self.nodes = nodes
+        self._groups = groups
+        self.jumps = jumps
+        """Whether some of it may lead elsewhere than to the step that follows."""
+        self._known = set(nodes)
+
+    def looked_at(self, group: Node) -> Sequence[Node]:
+        """The children of a group that are to be looked at: all of a new one."""
+        return group.children if group in self._known else [node for node in self.nodes if node.parent is group]
+
+    @property
+    def groups(self) -> Sequence[Node]:
+        """Those whose order, and those whose own words are to be looked at."""
+        return self._groups
+
+
+def grown(top: Node) -> Iterator[Node]:
+    """All that stands inside a node, made as it is walked, in the order of the document."""
+    stack = [top]
+    while stack:
+        node = stack.pop()
+        if node is not top:
+            yield node
+        for position, step in enumerate(node.holder.steps if node.holder else ()):
+            node.children.append(Node(step, held_by(step), node, position, node.depth + 1))
+        stack.extend(reversed(node.children))
+
+
+def within(top: Node) -> Iterator[Node]:
+    """All that stands inside a node, in the order of the document."""
+    stack = [top]
+    while stack:
+        node = stack.pop()
+        if node is not top:
+            yield node
+        stack.extend(reversed(node.children))
+
+
+def _copied(top: Node, parent: Node | None) -> Node:
+    """A node with all that is in it."""
+    made = _one_copied(top, parent)
+    stack = [made]
+    while stack:
+        node = stack.pop()
+        node.children = [_one_copied(child, node) for child in node.children]
+        stack.extend(child for child in node.children if child.children)
+    return made
+
+
+def _one_copied(node: Node, parent: Node | None) -> Node:
+    made = object.__new__(Node)
+    made.__dict__ |= node.__dict__
+    made.__dict__.pop("scope", None)
+    made.parent = parent
+    return made
+
+
+def held_by(step: AnyStep) -> Holder | None:
+    """What holds the steps inside a step."""
     if isinstance(step, (GroupStep, MapStep)):
         return step
     if isinstance(step, SubplanStep) and isinstance(step.plan, Plan):

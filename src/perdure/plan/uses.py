@@ -1,11 +1,13 @@
 """Every expression in a plan: where it stands, when it is looked at, and what it may see."""
 
+import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Set as AbstractSet
+from typing import Final, Literal, NamedTuple, cast
 
 from perdure.plan.expr import Expression, ExpressionError, parse, template, texts_in
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import AgentCall, Call, Criterion, ModelCall, ToolCall
+from perdure.plan.model.parts import AgentCall, Call, Criterion, ModelCall, Part, ToolCall
 from perdure.plan.model.steps import (
     AgentStep,
     AnyStep,
@@ -26,6 +28,9 @@ from perdure.plan.raw import Raw
 
 Moment = Literal["start", "end"]
 Want = Literal["bool", "text", "list", "any"]
+WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+UNNAMING: Final = frozenset({"id", "kind", "steps", "title", "tool", "model", "agent"})
+"""Fields that name no other step."""
 
 
 class Use(NamedTuple):
@@ -141,3 +146,24 @@ def _texts(
             continue
         for expression, _ in found.expressions:
             yield Use((*path, *place), expression, moment, want if found.is_whole else "any", secrets)
+
+
+def mentions(step: AnyStep, names: AbstractSet[str]) -> bool:
+    """Whether a step itself may name one of some steps: in an expression, as a need, or as a target."""
+    own = vars(step)
+    values = [own[word] for word in step.model_fields_set if word not in UNNAMING]
+    return any(not names.isdisjoint(WORD.findall(text)) for text in _words_of(values))
+
+
+def _words_of(values: list[Raw]) -> Iterator[str]:
+    """Every text in some values, but for those of plans. A long plan has many: nothing is asked twice."""
+    while values:
+        value = values.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            values.extend(cast("dict[str, Raw]", value).values())
+        elif isinstance(value, (tuple, list)):
+            values.extend(cast("list[Raw]", value))
+        elif isinstance(value, Part) and not isinstance(value, Plan):
+            values.extend(vars(value).values())

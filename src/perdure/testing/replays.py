@@ -97,7 +97,15 @@ def picture_of(state: State) -> dict[str, Any]:
         }
         | {f"step {key}": _picture_of_cell(state, cell) for key, cell in state.cells.items()}
         | _picture_of_books(state)
+        | _picture_of_plan(state)
     )
+
+
+def _picture_of_plan(state: State) -> dict[str, Any]:
+    """The plan as it is now, if it is another one than at the start."""
+    if not state.revision:
+        return {}
+    return {"plan": [state.revision, state.cells[""].scope.outline.digest]}
 
 
 def _picture_of_books(state: State) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from perdure.plan.checks.order import check_order
 from perdure.plan.checks.policy import check_policies
 from perdure.plan.checks.references import check_references
 from perdure.plan.flow import SerialFlow
-from perdure.plan.index import Index
+from perdure.plan.index import Index, Section
 from perdure.plan.model.document import Plan
 from perdure.plan.problems import Path, Problem, first_of
 from perdure.plan.raw import undisturbed
 from perdure.plan.toolbox import Toolbox
 
-__all__ = ["check"]
+__all__ = ["check", "check_section"]
 
 LOST_TARGETS: Final = frozenset({"PRD1301", "PRD1302", "PRD1307", "PRD1311", "PRD1313"})
 """Where a jump goes nowhere, a step that nothing leads to is most likely the one that was meant."""
@@ -31,14 +31,21 @@ def check(plan: Plan, toolbox: Toolbox | None = None, index: Index | None = None
     `index` is that of the plan, if there is one already.
     """
     with undisturbed():
-        problems = first_of(_all_problems(index or Index(plan), toolbox))
+        whole = index or Index(plan)
+        problems = first_of(_all_problems(whole, toolbox, SerialFlow(whole)))
     lost = [problem.path for problem in problems if problem.code in LOST_TARGETS]
     problems = [each for each in problems if each.code != "PRD1308" or not _may_be_meant(each.path, lost)]
     return sorted(problems, key=lambda problem: [segment for segment in problem.path if isinstance(segment, int)])
 
 
-def _all_problems(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
-    flow = SerialFlow(index)
+def check_section(section: Section, index: Index, toolbox: Toolbox | None = None) -> list[Problem]:
+    """The errors of some steps of a plan, whose whole tree is `index`; the others were looked at before."""
+    with undisturbed():
+        found = first_of(_all_problems(section, toolbox, SerialFlow(index)))
+    return [each for each in found if each.severity == "error"]
+
+
+def _all_problems(index: Index, toolbox: Toolbox | None, flow: SerialFlow) -> Iterator[Problem]:
     yield from check_names(index)
     yield from check_order(index, flow)
     yield from check_references(index, flow, toolbox)

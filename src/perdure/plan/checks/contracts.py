@@ -12,6 +12,7 @@ from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.plan.toolbox import Toolbox
 
 AMOUNTS: Final = ("seconds", "usd", "tokens", "steps", "calls", "depth")
+Limits = Mapping[str, float]
 TYPES: Final = ("string", "integer", "number", "boolean", "array", "object", "null")
 
 
@@ -34,16 +35,32 @@ def check_contracts(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
 
 
 def _check_budgets(index: Index) -> Iterator[Problem]:
-    limits: dict[Node, Mapping[str, float]] = {}
-    for node in (index.root, *index.nodes):
-        around: Mapping[str, float] = limits[node.parent] if node.parent else {}
+    limits: dict[Node, Limits] = {}
+    for node in index.groups:
+        around = _limits_in(node.parent, limits)
         for budget, path in _budgets_of(node):
             yield from _over(budget, around, path)
-            around = {**around, **{word: min(most, around.get(word, most)) for word, most in _amounts(budget)}}
+            around = _narrowed(around, budget)
         limits[node] = around
 
 
-def _over(budget: Budget, around: Mapping[str, float], path: Path) -> Iterator[Problem]:
+def _limits_in(node: Node | None, known: dict[Node, Limits]) -> Limits:
+    """What the budgets around a step leave to it."""
+    if node is None:
+        return {}
+    if node not in known:
+        around = _limits_in(node.parent, known)
+        for budget, _ in _budgets_of(node):
+            around = _narrowed(around, budget)
+        known[node] = around
+    return known[node]
+
+
+def _narrowed(around: Limits, budget: Budget) -> Limits:
+    return {**around, **{word: min(most, around.get(word, most)) for word, most in _amounts(budget)}}
+
+
+def _over(budget: Budget, around: Limits, path: Path) -> Iterator[Problem]:
     for word, most in _amounts(budget):
         if most > around.get(word, most):
             message = f"a budget of {most:g} {word} is more than the {around[word]:g} around it"
@@ -70,7 +87,7 @@ def _amounts(budget: Budget) -> Iterator[tuple[str, float]]:
 
 
 def _check_plans(index: Index) -> Iterator[Problem]:
-    for node in (index.root, *index.nodes):
+    for node in index.groups:
         if isinstance(node.holder, Plan):
             path = (*node.path, "plan") if node.step else ()
             yield from _check_lookahead(node.holder, path)
@@ -90,7 +107,7 @@ def _check_checkpoint(name: str, path: Path, index: Index, scope: Node, code: st
     found = index.by_id.get(name)
     if found is not None and isinstance(found.step, CheckpointStep) and found.scope is scope:
         return
-    known = [node.id for node in index.nodes if isinstance(node.step, CheckpointStep) and node.scope is scope]
+    known = [node.id for node in index.by_id.values() if isinstance(node.step, CheckpointStep) and node.scope is scope]
     what = "does not exist" if not found else "is in another scope" if found.scope is not scope else "is no checkpoint"
     hint = did_you_mean(name, known) or "add a step {id: …, checkpoint: true}"
     yield Problem(code, f'"{name}" {what}', path, hint)

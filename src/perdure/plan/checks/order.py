@@ -1,9 +1,9 @@
 """Order: needs, targets, loops, and steps that nothing leads to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from perdure.plan.flow import STANDARD_EXITS, SerialFlow, aimed_at, choices_of, known_exits, needed_by
-from perdure.plan.index import Holder, Index, Node
+from perdure.plan.flow import STANDARD_EXITS, SerialFlow, aimed_at, choices_of, known_exits, leads, needed_by
+from perdure.plan.index import Holder, Index, Node, Section
 from perdure.plan.model.parts import Quorum
 from perdure.plan.model.steps import RESERVED_TARGETS, DecideStep, Leading, MapStep, Working
 from perdure.plan.paths import circles
@@ -16,23 +16,50 @@ def check_order(index: Index, flow: SerialFlow) -> Iterator[Problem]:
         yield from _check_targets(node, index)
         yield from _check_words(node)
         yield from _check_choices(node, index)
-    for group in (index.root, *index.nodes):
+    for group in index.groups:
         if group.holder is None:
             continue
         yield from _check_join(group, group.holder)
-        if group.serial:
-            yield from _check_no_needs(group)
-            yield from _check_reachable(group, flow)
-            yield from _check_loops(group, flow)
+        if isinstance(index, Section):
+            yield from _check_section(group, index, flow)
+        elif group.serial:
+            yield from _check_no_needs(group.children)
+            yield from _check_ways(group, flow)
         else:
             yield from _check_needs(group)
+
+
+def _check_section(group: Node, section: Section, flow: SerialFlow) -> Iterator[Problem]:
+    """A group of which most steps are as they were: nothing is wrong among those."""
+    children = section.looked_at(group)
+    if not group.serial:
+        yield from _check_new_needs(group, children, section)
+        return
+    yield from _check_no_needs(children)
+    if section.jumps:
+        yield from _check_ways(group, flow)
+    else:
+        yield from _check_followed(group, children, section)
+
+
+def _check_ways(group: Node, flow: SerialFlow) -> Iterator[Problem]:
+    yield from _check_reachable(group, flow)
+    yield from _check_loops(group, flow)
+
+
+def _check_followed(group: Node, children: Iterable[Node], index: Index) -> Iterator[Problem]:
+    """Without jumps a step is reached from the one before it, or not at all."""
+    for child in children:
+        before = group.children[child.position - 1] if child.position else None
+        if before is not None and all(target != "next" for _, target in leads(before, index)):
+            yield _unreached(child)
 
 
 # ------------------------------------------------------------------------------- needs
 
 
-def _check_no_needs(group: Node) -> Iterator[Problem]:
-    for child in group.children:
+def _check_no_needs(children: Iterable[Node]) -> Iterator[Problem]:
+    for child in children:
         if child.step and child.step.needs:
             hint = "give the group `mode: graph`, or leave `needs` out: here a step follows the one before it"
             message = f'"{child.id}" has needs, but its group is serial'
@@ -40,14 +67,38 @@ def _check_no_needs(group: Node) -> Iterator[Problem]:
 
 
 def _check_needs(group: Node) -> Iterator[Problem]:
+    yield from _check_named(group, group.children)
+    yield from _check_circles(group)
+
+
+def _check_named(group: Node, children: Iterable[Node]) -> Iterator[Problem]:
     siblings = {child.id for child in group.children}
-    for child in group.children:
+    for child in children:
         for n, need in enumerate(child.step.needs if child.step else ()):
             if need not in siblings:
                 hint = did_you_mean(need, siblings - {child.id}) or "needs name siblings in the same group"
                 message = f'"{child.id}" needs "{need}", which is not in its group'
                 yield Problem("PRD1305", message, (*child.path, "needs", n), hint)
-    yield from _check_circles(group)
+
+
+def _check_new_needs(group: Node, children: Sequence[Node], index: Index) -> Iterator[Problem]:
+    """The needs of some children: a circle that was not there before leads through one of them."""
+    yield from _check_named(group, children)
+    if any(child in _needed_by_way(child, index) for child in children):
+        yield from _check_circles(group)
+
+
+def _needed_by_way(child: Node, index: Index) -> set[Node]:
+    """All that has to be over before a step."""
+    found, stack = set[Node](), [child]
+    while stack:
+        step = stack.pop().step
+        for need in step.needs if step else ():
+            node = index.by_id.get(need)
+            if node is not None and node.parent is child.parent and node not in found:
+                found.add(node)
+                stack.append(node)
+    return found
 
 
 def _check_circles(group: Node) -> Iterator[Problem]:
@@ -142,8 +193,12 @@ def _check_reachable(group: Node, flow: SerialFlow) -> Iterator[Problem]:
     reachable = flow.reachable(group)
     for child in group.children:
         if child.position not in reachable:
-            hint = "jump to it, move it, or take it out"
-            yield Problem("PRD1308", f'nothing leads to "{child.id}"', child.path, hint)
+            yield _unreached(child)
+
+
+def _unreached(child: Node) -> Problem:
+    hint = "jump to it, move it, or take it out"
+    return Problem("PRD1308", f'nothing leads to "{child.id}"', child.path, hint)
 
 
 def _check_loops(group: Node, flow: SerialFlow) -> Iterator[Problem]:

@@ -26,7 +26,7 @@ Flaw = tuple[str, str]
 
 def check_policies(index: Index) -> Iterator[Problem]:
     """Every rule of a plan that could never match."""
-    for node in (index.root, *index.nodes):
+    for node in index.groups:
         for policy, path in _policies_of(node):
             yield from flaws_in(policy, path)
 

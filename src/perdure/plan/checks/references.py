@@ -40,7 +40,7 @@ class _Order(NamedTuple):
 def check_references(index: Index, flow: SerialFlow, toolbox: Toolbox | None) -> Iterator[Problem]:
     """All references in a plan."""
     checker = _References(index, toolbox)
-    for node in (index.root, *index.nodes):
+    for node in index.groups:
         yield from checker.check(node)
     for group, orders in checker.orders.items():
         edges = flow.edges[group] if group.serial else needed_by(group)
@@ -166,7 +166,7 @@ class _References:
 
     def _seen_from(self, scope: Node) -> set[str]:
         if scope not in self._ids:
-            self._ids[scope] = {each.id for each in self.index.nodes if each.scope is scope}
+            self._ids[scope] = {each.id for each in self.index.by_id.values() if each.scope is scope}
         return self._ids[scope]
 
     def _itself(self, spot: _Spot, *, optional: bool) -> Iterator[Problem]:

@@ -94,7 +94,7 @@ class Plan(Part):
 
     def canonical(self) -> dict[str, Raw]:
         """The plan as plain data, in the one form that is hashed: kinds written, defaults left out."""
-        return _written(self)
+        return written_out(self)
 
     def canonical_json(self) -> bytes:
         """The canonical form as RFC 8785 bytes."""
@@ -149,13 +149,16 @@ def own_fields(item: Plan | AnyStep) -> dict[str, Raw]:
     return {"id": item.id, "kind": kind_of(item), **own}
 
 
-def _written(item: Plan | AnyStep) -> dict[str, Raw]:
-    """One level at a time: Pydantic alone would stop at half the depth that a plan may have."""
+def written_out(item: Plan | AnyStep) -> dict[str, Raw]:
+    """A plan or a step in canonical form, with all that is inside.
+
+    One level at a time: Pydantic alone would stop at half the depth that a plan may have.
+    """
     own = own_fields(item)
     if isinstance(item, (Plan, GroupStep, MapStep)):
-        own["steps"] = [_written(step) for step in item.steps]
+        own["steps"] = [written_out(step) for step in item.steps]
     if isinstance(item, SubplanStep) and isinstance(item.plan, Plan):
-        own["plan"] = _written(item.plan)
+        own["plan"] = written_out(item.plan)
     return own
 
 

@@ -1,0 +1,110 @@
+"""The plan of a run in an editor, and what becomes of the changes."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import click
+
+from perdure.cli.arguments import read, refuse
+from perdure.cli.journals import opened
+from perdure.cli.messages import tell
+from perdure.cli.printing import print_problems
+from perdure.cli.reaching import full_id
+from perdure.config import Settings
+from perdure.core.cells import Cell
+from perdure.engine import View
+from perdure.plan.between import edits_between
+from perdure.plan.diff import diff
+from perdure.plan.edits import as_data
+from perdure.plan.limits import Limits
+from perdure.plan.model.document import Plan
+from perdure.plan.reading import Reading, read_bytes
+from perdure.plan.visible import visible
+from perdure.plan.writing import to_yaml
+
+MOST: Final = 40
+"""Steps that a line of the file names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody wants, besides the plan."""
+
+    by: str
+    limits: Limits
+    file: str | None = None
+    yes: bool = False
+    why: str = ""
+    widen: bool = False
+    as_json: bool = False
+
+
+async def edited(settings: Settings, run: str, wish: Wish) -> None:
+    """Have the plan of a run edited, and send the edits to whoever drives it."""
+    id_ = await full_id(settings, run)
+    async with opened(settings) as journal:
+        view = await View.of(journal, id_)
+    plan = _wanted(view, wish)
+    edits = edits_between(view.plan, plan)
+    if not edits:
+        click.echo("nothing was changed", err=True)
+        return
+    for line in diff(view.plan, plan).lines():
+        click.echo(line, err=wish.as_json)
+    if not wish.yes and not click.confirm("Is that right?", err=True):
+        click.echo("the plan is as it was", err=True)
+        return
+    said = {"by": wish.by, "why": wish.why, "widen": wish.widen, "base": view.state.revision}
+    message = {"do": "revise", "edits": [as_data(edit) for edit in edits], **said}
+    done = f"the plan is revised: revision {view.state.revision + 1}"
+    await tell(settings, id_, message, done, as_json=wish.as_json)
+
+
+def _wanted(view: View, wish: Wish) -> Plan:
+    """The plan as it shall be; where it cannot be used, say why and leave."""
+    if wish.file is not None:
+        reading = read(wish.file, wish.limits)
+    else:
+        reading = _from_editor("\n".join([*_told(view), "", to_yaml(view.plan)]), wish)
+    if reading.plan is None or reading.errors:
+        refuse(reading.errors, as_json=wish.as_json)
+    return reading.plan
+
+
+def _from_editor(text: str, wish: Wish) -> Reading:
+    """Let a person edit a text until it is a plan, or until they have enough."""
+    while True:
+        text = click.edit(text, extension=".yaml") or text
+        reading = read_bytes(text.encode(), "<editor>", None, wish.limits, None)
+        if not reading.errors or not sys.stdin.isatty():
+            return reading
+        print_problems(reading.errors, err=True)
+        if not click.confirm("Edit it again?", default=True, err=True):
+            return reading
+
+
+def _told(view: View) -> Iterator[str]:
+    """What cannot be changed, as comments."""
+    yield f"# The plan of {view.run}, revision {view.state.revision}."
+    for word, cells in (("at work", _acting(view)), ("over", _over(view))):
+        names = sorted({visible(cell.node.id) for cell in cells})
+        more = f", and {len(names) - MOST} more" if len(names) > MOST else ""
+        if names:
+            yield f"# {word}: {', '.join(names[:MOST])}{more}"
+    yield "# What is at work cannot be changed or taken out; what is over stays, and can be changed only where a loop"
+    yield "# leads back to it. Everything else is free: change it, take it out, put new steps in."
+
+
+def _own(view: View) -> Iterator[Cell]:
+    outline = view.state.cells[""].scope.outline
+    return (cell for cell in view.state.cells.values() if cell.scope.outline is outline and cell.parent is not None)
+
+
+def _acting(view: View) -> Iterator[Cell]:
+    return (cell for cell in _own(view) if cell.is_live)
+
+
+def _over(view: View) -> Iterator[Cell]:
+    return (cell for cell in _own(view) if not cell.is_live and cell.result is not None)

@@ -1,0 +1,196 @@
+"""A run whose plan was revised: its steps stand in the new tree, with all that they have done. Part of the fold.
+
+A run shares the tree of its plan with all runs of the plan, until it is revised for the first time: then it has one of
+its own. Groups that an edit has touched are fitted to their new children. No result, visit or counter changes.
+"""
+
+from collections.abc import Iterator
+
+from perdure.core import events as e
+from perdure.core.cells import Body, Cell, Graph, Serial
+from perdure.core.outline import Outline
+from perdure.core.reopening import reset_needs
+from perdure.core.state import State
+from perdure.plan.edits import EDIT, take
+from perdure.plan.grafting import Graft
+from perdure.plan.index import Node, within
+from perdure.plan.raw import undisturbed
+
+
+def run_revised(state: State, event: e.RunRevised) -> None:
+    """Make the plan another one."""
+    with undisturbed():
+        outline = owned(state)
+        graft = Graft(outline.index)
+        take(graft, [EDIT.validate_python(edit) for edit in event.edits])
+        renewed, touched = graft.close(), graft.touched
+        outline.renew(renewed, touched, (node for top in graft.gone.values() for node in (top, *within(top))))
+        for group in sorted(touched, key=lambda node: node.depth):  # whatever is inside is found by its new place
+            for cell, body in _bodies_at(state, group):
+                _refit(state, cell, body, touched[group])
+        for node in renewed:
+            _renew(state, node, outline)
+        for node in graft.born:
+            _succeed(state, node, outline)
+        _limit(state)
+
+
+def _limit(state: State) -> None:
+    """What the run may spend, if its plan says otherwise now. What is spent is spent."""
+    root = state.cells[""]
+    if root.ledger is not None:
+        root.ledger.limit(root.traits.budgets)
+        root.ledger.version += 1
+
+
+# ------------------------------------------------------------------------------- a tree of its own
+
+
+def owned(state: State) -> Outline:
+    """The plan of the run, in a tree that is nobody else's."""
+    root = state.cells[""]
+    shared = root.scope.outline
+    if shared.is_own:
+        return shared
+    outline = shared.own()
+    for cell in _all_cells(root):
+        _adopt(cell, shared, outline)
+    return outline
+
+
+def _adopt(cell: Cell, shared: Outline, outline: Outline) -> None:
+    for scope in (cell.scope, cell.within):
+        if scope.outline is shared:
+            scope.outline, scope.top = outline, _same(scope.top, outline)
+    if cell.scope.outline is outline:
+        _rebind(cell, _same(cell.node, outline), outline)
+
+
+def _same(node: Node, outline: Outline) -> Node:
+    return outline.index.by_id[node.id] if node.parent else outline.index.root
+
+
+def _all_cells(top: Cell) -> Iterator[Cell]:
+    """Every cell that somebody could ask about, each after the one around it."""
+    stack, seen = [top], {id(top)}
+    while stack:
+        cell = stack.pop()
+        yield cell
+        for body in _bodies_of(cell):
+            for child in body.children.values():
+                if id(child) not in seen:
+                    seen.add(id(child))
+                    stack.append(child)
+
+
+def _bodies_of(cell: Cell) -> Iterator[Body]:
+    """The body of the visit, and that of the last finished one, of which outputs are still made."""
+    if isinstance(cell.body, Body):
+        yield cell.body
+    last = cell.result.body if cell.result else None
+    if isinstance(last, Body) and last is not cell.body:
+        yield last
+
+
+def _rebind(cell: Cell, node: Node, outline: Outline) -> None:
+    """Let a cell stand for a step as it is now."""
+    if cell.tree is cell.node:
+        cell.tree = node
+    is_other_way = cell.traits.usual is not None and cell.step is node.step
+    cell.traits = outline.another_way(node, cell.work.ways) if is_other_way else outline.traits(node)
+    cell.node, cell.step = node, node.step
+
+
+# ------------------------------------------------------------------------------- steps that are others now
+
+
+def _renew(state: State, node: Node, outline: Outline) -> None:
+    """Its own fields, or those of steps inside it, are others."""
+    for cell in cells_at(state, node):
+        if cell.node is node:
+            _rebind(cell, node, outline)
+            _forget_terms(cell)
+            for item in _items(cell):
+                _rebind(item, node, outline)
+
+
+def _succeed(state: State, node: Node, outline: Outline) -> None:
+    """A new step stands where another one was: what that has given stays. A group keeps the tree it was done with."""
+    for cell in cells_at(state, node):
+        if not isinstance(cell.body, Body):
+            _rebind(cell, node, outline)
+            _forget_terms(cell)
+
+
+def _forget_terms(cell: Cell) -> None:
+    """The next visit begins as the step says now."""
+    if cell.is_live or isinstance(cell.body, Body):
+        return
+    cell.kind = cell.traits.kind
+    if cell.parent is not None:
+        cell.ledger, cell.ledgers = None, cell.parent.ledgers
+
+
+# ------------------------------------------------------------------------------- groups with other steps in them
+
+
+def cells_at(state: State, node: Node, *, past: bool = True) -> list[Cell]:
+    """The cells of a step: one, or one for each item of the maps around it; also of visits that are past."""
+    cells = [state.cells[""]]
+    for each in reversed((node, *node.around)):
+        if each.parent is not None:
+            bodies = (body for cell in cells for _, body in bodies_in(cell, past=past))
+            cells = [body.children[each.position] for body in bodies if each.position in body.children]
+    return cells
+
+
+def bodies_in(cell: Cell, *, past: bool = True) -> Iterator[tuple[Cell, Body]]:
+    """Where the steps stand that the plan has put into a step: in its body, or in those of its items."""
+    for body in _bodies_of(cell) if past else _present(cell):
+        if cell.kind != "map":
+            yield cell, body
+            continue
+        for item in body.children.values():
+            for inner in _bodies_of(item) if past else _present(item):
+                yield item, inner
+
+
+def _present(cell: Cell) -> Iterator[Body]:
+    if isinstance(cell.body, Body):
+        yield cell.body
+
+
+def _items(cell: Cell) -> Iterator[Cell]:
+    for body in _bodies_of(cell) if cell.kind == "map" else ():
+        yield from body.children.values()
+
+
+def _bodies_at(state: State, group: Node) -> Iterator[tuple[Cell, Body]]:
+    for cell in cells_at(state, group):
+        if cell.tree is group:
+            yield from bodies_in(cell)
+
+
+def _refit(state: State, cell: Cell, body: Body, before: list[Node]) -> None:
+    """Give every child its new place. One that is gone was never reached in this visit."""
+    places = {child.id: child.position for child in cell.tree.children}
+    children = {position: body.children.pop(position) for position in list(body.children)}
+    for position, child in children.items():
+        place = places.get(before[position].id)
+        if place is not None:
+            body.children[place], child.position = child, place
+        elif child.result is None and state.cells.get(child.key) is child:
+            del state.cells[child.key]
+    body.live = {child.position: child for child in body.live.values()}
+    if isinstance(body, Serial):
+        body.cursor = places.get(before[body.cursor].id, -1) if body.cursor >= 0 else -1
+        body.rounds = body.rounds or ([[]] if cell.within.outline.loops(cell.tree) else [])
+    elif isinstance(body, Graph):
+        _rewire(cell, body)
+
+
+def _rewire(cell: Cell, body: Graph) -> None:
+    """Count anew what each step waits for: new ones may begin at once, if all that they need is over."""
+    body.total = len(cell.tree.children)
+    body.left = [0] * body.total
+    reset_needs(cell, body, [child for child in body.children.values() if child.status == "over"])

@@ -1,0 +1,249 @@
+"""Revision: the plan of a run that is under way is edited. Taken whole, or refused whole.
+
+The past is pinned: a step that is over keeps its result; it can be changed only if something leads back to it, and
+then for its next visit. The present is protected: what is at work is neither changed nor taken out; a group that is
+under way may get new steps, and lose those that were not reached. The future is free.
+
+Whoever is refused is told every reason, in sentences that edits can be repaired from.
+"""
+
+from collections.abc import Iterator
+
+from perdure.core import events as e
+from perdure.core.accepting import NotRevised, OtherRevision
+from perdure.core.cells import Body, Cell, Graph, Serial
+from perdure.core.refitting import bodies_in, cells_at, owned
+from perdure.core.state import State
+from perdure.core.widening import widenings
+from perdure.plan.checks import check_section
+from perdure.plan.edits import Amend, AnyEdit, EditError, Insert, Remove, Replace, read_edits, take, too_large
+from perdure.plan.flow import SerialFlow, choices_of
+from perdure.plan.grafting import Graft
+from perdure.plan.index import Node, Section, within
+from perdure.plan.limits import Limits
+from perdure.plan.problems import Problem
+from perdure.plan.raw import undisturbed
+from perdure.plan.uses import mentions
+
+ANY = -1
+"""Stands for the present revision, whatever it is."""
+OF_PLAN = frozenset({"budget", "policy", "output", "limit", "recovery", "name", "meta"})
+"""What can be amended of a plan that is being carried out."""
+OF_LIVE = frozenset({"title", "limit"})
+"""What can be amended of a group that is under way."""
+
+
+def check_revision(state: State, message: e.RunRevised) -> list[Node]:
+    """Raise `Refused` if the plan cannot be revised so; the groups that will have other steps."""
+    if message.base not in (ANY, state.revision):
+        raise OtherRevision(*_told_since(state, message.base))
+    try:
+        edits = read_edits(message.edits)
+    except EditError as error:
+        raise NotRevised(error.problems) from error
+    with undisturbed():
+        return _Proposal(state, message).check(edits)
+
+
+def _told_since(state: State, base: int) -> tuple[str, str]:
+    told = f"the plan of the run is at revision {state.revision}, and these edits were made for {base}"
+    since = [f"{each.base + 1} by {each.by or 'somebody'}: {each.why or '-'}" for each in state.revised[max(base, 0) :]]
+    changed = f"; since then: {'; '.join(since[-5:])}" if since else ""
+    return told + changed, "read the plan again and make the edits anew"
+
+
+class _Proposal:
+    """Edits while they are looked at. The tree is edited for that, and put back."""
+
+    def __init__(self, state: State, message: e.RunRevised) -> None:
+        self._state = state
+        self._message = message
+        self._graft = Graft(owned(state).index)
+        self._index = self._graft.index
+        self._flow = SerialFlow(self._index)
+        self._present: dict[Node, list[tuple[Cell, Body]]] = {}
+        """Where the steps of a group stand now; found before places change."""
+        self._more: set[Node] = set()
+        """Maps that have items which were not begun."""
+        self._past: dict[str, list[Cell]] = {}
+        """Steps that were done and are edited, by id."""
+        self._wanted: dict[str, int] = {}
+        """Steps that must be able to come, by the edit that says so."""
+
+    def check(self, edits: list[AnyEdit]) -> list[Node]:
+        """Raise `NotRevised` with every reason; the groups that will have other steps."""
+        try:
+            problems = take(self._graft, edits, self._guard)
+            problems = problems or [*self._never_run(), *self._broken()]
+            if problems:
+                raise NotRevised(problems)
+            return list(self._graft.touched)
+        finally:
+            self._graft.undo()
+
+    # ------------------------------------------------------------ what is pinned and what is protected
+
+    def _guard(self, edit: AnyEdit, number: int) -> Problem | None:
+        """Why a step cannot be edited, before it is."""
+        match edit:
+            case Insert():
+                return self._guard_insert(edit, number)
+            case Replace(replace=name) | Remove(remove=name) | Amend(amend=name):
+                node = self._index.by_id.get(name) if name else self._index.root
+        if node is not None and node.id in self._past:
+            return self._guard_past(node, self._past[node.id], edit, number)  # it may have been replaced just now
+        return None if node is None or self._is_new(node) else self._guard_node(node, edit, number)
+
+    def _is_new(self, node: Node) -> bool:
+        return any(each in self._graft.born for each in (node, *node.around))
+
+    def _guard_insert(self, edit: Insert, number: int) -> None:
+        beside = self._index.by_id.get(edit.after or edit.before or "")
+        group = beside.parent if beside else self._index.by_id.get(edit.into or "", self._index.root)
+        if group is not None and not self._is_new(group):
+            self._note(group)
+            self._wanted[edit.insert.id] = number
+
+    def _note(self, group: Node) -> None:
+        """Find where the steps of a group stand, and those of all groups around it."""
+        for each in (group, *group.around):
+            if each not in self._present:
+                cells = cells_at(self._state, each, past=False)
+                self._present[each] = [pair for cell in cells for pair in bodies_in(cell, past=False)]
+                self._more |= {each for cell in cells if _has_more(cell)}
+
+    def _guard_node(self, node: Node, edit: AnyEdit, number: int) -> Problem | None:
+        if node.parent is None:
+            return _of_live(edit, OF_PLAN, "the plan", number)
+        self._note(node.parent)
+        cells = cells_at(self._state, node, past=False)
+        live = next((cell for cell in cells if cell.is_live), None)
+        if live is not None:
+            return _at_work(live, edit, number)
+        reached = [cell for cell in cells if cell.result is not None]
+        if not reached:
+            return None
+        self._past[node.id], self._wanted[node.id] = reached, number
+        return self._guard_past(node, reached, edit, number)
+
+    def _guard_past(self, node: Node, cells: list[Cell], edit: AnyEdit, number: int) -> Problem | None:
+        """A step that was done keeps its name; as a group it keeps its steps, too."""
+        is_group = any(isinstance(cell.body, Body) for cell in cells)
+        match edit:
+            case Remove():
+                told, hint = "and what was done cannot be taken out of the plan", "leave it; edit what comes after it"
+            case Replace() if edit.step.id != node.id:
+                told, hint = "and its result is known by this id", f'give the new step the id "{node.id}"'
+            case Replace() if is_group:
+                told, hint = "and it is known what was done in it", "amend it, or edit the steps inside it"
+            case Amend() if is_group and "mode" in edit.fields:
+                told, hint = "and it is known what was done in it", "insert a group with the other mode"
+            case _:
+                return None
+        return Problem("PRD1508", f'"{node.id}" is over, {told}', (number,), hint)
+
+    # ------------------------------------------------------------ what would never run
+
+    def _never_run(self) -> Iterator[Problem]:
+        for name, number in self._wanted.items():
+            node = self._index.by_id.get(name)
+            if node is None or self._comes(node):
+                continue
+            if node in self._graft.born and name not in self._graft.gone:
+                yield self._too_late(node, number)
+            else:
+                hint = "insert a step with another id after what is under way"
+                yield Problem("PRD1508", f'"{name}" is over, and nothing leads back to it', (number,), hint)
+
+    def _too_late(self, node: Node, number: int) -> Problem:
+        here = [self._here(body) for _, body in self._present.get(node.parent or node, ()) if isinstance(body, Serial)]
+        last = max((each for each in here if each is not None), key=lambda each: each.position, default=None)
+        hint = f'insert it after "{last.id}"' if last is not None else "insert it into a group that is under way"
+        return Problem("PRD1509", f'"{node.id}" would never run: what comes there is over', (number,), hint)
+
+    def _comes(self, node: Node) -> bool:
+        """Whether a step, or a group around it, can still be entered."""
+        for child in (node, *node.around):
+            parent = child.parent
+            if parent is None:
+                return False
+            pairs = self._present.get(parent, ())
+            if parent in self._more or any(cell.status == "active" and self._fits(child, body) for cell, body in pairs):
+                return True
+        raise AssertionError  # the plan itself stands in nothing
+
+    def _fits(self, child: Node, body: Body) -> bool:
+        if isinstance(body, Serial):
+            here = self._here(body)
+            return here is None or child.position > here.position or child.position in self._after(here)
+        known = (cell for cell in body.children.values() if cell.node.id == child.id)
+        return all(cell.result is None and not cell.is_live for cell in known)
+
+    def _here(self, body: Serial) -> Node | None:
+        """Where a serial group is."""
+        cell = body.children.get(body.cursor)
+        return self._index.by_id[cell.node.id] if cell else None
+
+    def _after(self, here: Node) -> set[int]:
+        assert here.parent is not None  # noqa: S101  it stands in a serial group
+        edges, found, stack = self._flow.edges[here.parent], set[int](), [here.position]
+        while stack:
+            for following in edges[stack.pop()] - found:
+                found.add(following)
+                stack.append(following)
+        return found
+
+    # ------------------------------------------------------------ what would be wrong with the plan
+
+    def _broken(self) -> list[Problem]:
+        graft = self._graft
+        problems = too_large(graft, Limits())
+        before, after = self._index.plan, self._index.root.holder
+        problems += [] if after is None else widenings(before, after, widen=self._message.widen)
+        return problems or check_section(self._section(), self._index, self._state.rules.toolbox())
+
+    def _section(self) -> Section:
+        """What is new, what is amended, and whoever names what is gone or other now."""
+        graft, index = self._graft, self._index
+        amended = [node for node in graft.amended if node.parent]
+        new = [node for top in graft.born for node in (top, *within(top))]
+        old = [node for top in graft.gone.values() for node in (top, *within(top))]
+        names = {each.id for each in (*old, *amended)}
+        naming = [node for node in index.nodes if node.step and mentions(node.step, names)] if names else []
+        nodes = list(dict.fromkeys((*new, *amended, *naming)))
+        inside = [node for each in graft.amended for node in within(each) if getattr(node.step, "budget", None)]
+        about_plan = (index.root,) if names or index.root in graft.amended else ()
+        groups = list(dict.fromkeys((*about_plan, *graft.touched, *nodes, *inside)))
+        return Section(index, nodes, groups, jumps=any(map(_jumps, (*new, *old, *amended))))
+
+
+def _jumps(node: Node) -> bool:
+    """Whether a step may lead elsewhere than to the one that follows."""
+    step = node.step
+    return step is not None and bool(getattr(step, "on", None) or choices_of(step))
+
+
+def _has_more(cell: Cell) -> bool:
+    """Whether a map is under way that has items which were not begun."""
+    body = cell.body
+    if cell.kind != "map" or cell.status != "active" or not isinstance(body, Graph):
+        return False
+    return not body.grown or len(body.children) < body.total
+
+
+def _at_work(cell: Cell, edit: AnyEdit, number: int) -> Problem | None:
+    name = cell.node.id
+    if isinstance(cell.body, Body):
+        return _of_live(edit, OF_LIVE, f'"{name}"', number)
+    told = "replaced" if isinstance(edit, Replace) else "removed" if isinstance(edit, Remove) else "changed"
+    hint = f'cancel it first (`perdure cancel RUN {cell.key}`), or insert a step after "{name}"'
+    return Problem("PRD1507", f'"{name}" is at work and cannot be {told}', (number,), hint)
+
+
+def _of_live(edit: AnyEdit, fields: frozenset[str], what: str, number: int) -> Problem | None:
+    wanted = edit.fields.keys() - fields if isinstance(edit, Amend) else {"all of it"}
+    if not wanted:
+        return None
+    told = f"{what} is under way; what cannot change now: {', '.join(sorted(wanted))}"
+    hint = f"edit the steps inside it that were not reached yet, or amend {', '.join(sorted(fields))}"
+    return Problem("PRD1507", told, (number,), hint)

@@ -1,0 +1,408 @@
+"""E12: the plan of a run is edited while it is carried out. The past is pinned, the present protected, the future free."""
+
+import pytest
+
+from perdure.core import events as e
+from perdure.core.accepting import NotRevised, OtherRevision, Over, Refused
+from perdure.core.calls import Failure, Outcome, Usage
+from perdure.core.growth import Finish, Move
+from perdure.core.refitting import owned
+from perdure.plan.toolbox import Toolbox
+from perdure.testing.worlds import HANGS, World
+
+
+def new(name="n", **fields):
+    return {"id": name, "tool": "x.y", **fields}
+
+
+def revise(world, *edits, base=-1, **said):
+    return world.send(e.RunRevised(base=base, edits=edits, **said))
+
+
+def refused(world, *edits, **said):
+    """The problems of a refusal; the state is as it was."""
+    before = [(node.path, node.step) for node in world.state.cells[""].scope.outline.index.nodes]
+    with pytest.raises(NotRevised) as refusal:
+        revise(world, *edits, **said)
+    assert [(node.path, node.step) for node in world.state.cells[""].scope.outline.index.nodes] == before
+    assert all(each.help for each in refusal.value.problems)
+    assert refusal.value.problems[0].message in refusal.value.message
+    return [each.code for each in refusal.value.problems]
+
+
+def world(*steps, script=None, done=0, **plan):
+    made = World({"steps": [*steps], **plan}, script or {}).start()
+    for _ in range(done):
+        made.step()
+    return made
+
+
+def rest(made):
+    """Let it come to its end, folded anew before every message; what was done, in order."""
+    made.forgetful = True
+    made.run()
+    return made.done()
+
+
+# ------------------------------------------------------------------------------- the future is free
+
+
+@pytest.mark.parametrize(
+    ("edits", "done"),
+    [
+        ([{"insert": new(), "after": "b"}], "a b n c"),
+        ([{"insert": new(), "before": "c"}], "a b n c"),
+        ([{"insert": new(), "into": ""}], "a b c n"),
+        ([{"insert": new(), "after": "a"}], "a n b c"),
+        ([{"remove": "b"}], "a c"),
+        ([{"replace": "b", "step": new("b2")}], "a b2 c"),
+        ([{"replace": "b", "step": {"id": "g", "steps": [new("g1"), new("g2")]}}], "a g1 g2 c"),
+        ([{"remove": "c"}, {"insert": new("c"), "before": "b"}], "a c b"),
+        ([{"amend": "b", "fields": {"when": "1 == 2"}}], "a c"),
+        ([{"insert": new(), "after": "b"}, {"remove": "n"}], "a b c"),
+    ],
+)
+def test_what_was_not_reached_can_be_anything(edits, done):
+    made = world(new("a"), new("b"), new("c"))
+    revise(made, *edits, by="ann", why="because")
+    assert rest(made) == done.split()
+    assert made.status == "succeeded"
+    [event] = made.find(e.RunRevised)
+    assert (event.base, event.by, event.why, made.state.revision) == (0, "ann", "because", 1)
+
+
+def test_a_new_step_in_a_graph_begins_as_soon_as_its_needs_are_over():
+    made = world(new("a"), new("b", needs=["a"]), done=1, script={"b": HANGS}, mode="graph")
+    revise(made, {"insert": new("n", needs=["a"]), "into": ""}, {"insert": new("m", needs=["b"]), "into": ""})
+    assert {each.step for each in made.commands()} == {"b", "n"}, "what can run at once does"
+    made.script = {}
+    assert sorted(rest(made)) == ["a", "b", "m", "n"]
+
+
+def test_a_need_that_failed_or_was_skipped_counts_for_new_steps():
+    script = {"a": Failure("logic", "no"), "b": HANGS}
+    made = world(new("a"), new("b"), new("s", when="1 == 2"), script=script, done=1, mode="graph", join="settled")
+    revise(made, *({"insert": new(f"n_{need}", needs=[need]), "into": ""} for need in ("a", "s")))
+    assert (made.exit_of("n_a"), made.exit_of("n_s")) == ("skipped", "skipped")
+
+
+def test_a_group_whose_last_steps_are_taken_out_is_over():
+    made = world({"id": "g", "parallel": [new("a"), new("b", needs=["a"])]}, new("c"))
+    revise(made, {"remove": "b"})
+    made.step()
+    assert made.exit_of("g") == "success"
+    assert rest(made) == ["a", "c"]
+    late = world(new("a"), new("b", when="1 == 1", needs=["a"]), done=1, mode="graph", script={"b": HANGS})
+    assert refused(late, {"remove": "b"}) == ["PRD1507"]
+
+
+def test_what_only_waits_is_over_when_nothing_is_left():
+    made = world(new("a"), new("b"), mode="graph", limit=1, script={"a": 1}, done=0)
+    revise(made, {"remove": "b"})
+    assert rest(made) == ["a"]
+
+
+def test_parallelism_can_be_widened():
+    made = world({"id": "g", "parallel": [new("a"), new("b"), new("c")], "limit": 1}, script={"a": HANGS})
+    assert len(made.commands()) == 1
+    revise(made, {"amend": "g", "fields": {"limit": 3}})
+    made.pass_time(1)
+    assert refused(made, {"amend": "g", "fields": {"join": "any"}}) == ["PRD1507"]
+
+
+def test_edits_inside_each_item_of_a_map():
+    body = {"id": "m", "map": [1, 2, 3], "limit": 1, "steps": [new("a"), new("b"), new("c")]}
+    made = world(body, done=1)
+    revise(made, {"remove": "c"}, {"insert": new("n", **{"with": {"value": "${item}"}}), "after": "b"})
+    assert [each.rpartition(".")[2] for each in rest(made)] == ["a", "b", "n"] * 3
+    assert made.output == [1, 2, 3]
+
+
+def test_a_step_that_some_items_have_passed_can_still_change_for_the_others():
+    body = {"id": "m", "map": [1, 2], "limit": 1, "steps": [new("a"), new("b")]}
+    made = world(body, done=1)
+    revise(made, {"replace": "a", "step": {"id": "a", "tool": "x.z"}})
+    rest(made)
+    assert [each.call.name for each in made.made if each.step.endswith("a")] == ["x.y", "x.z"]
+    parallel = world({**body, "limit": 2}, done=1)
+    assert refused(parallel, {"remove": "a"}) == ["PRD1507"], "it is at work for the second item"
+
+
+def test_edits_inside_a_sub_plan_and_of_its_fields():
+    made = world({"id": "p", "plan": {"steps": [new("a"), new("b")]}}, new("z"), done=1)
+    revise(made, {"insert": new("n"), "after": "b"}, {"amend": "z", "fields": {"title": "last"}})
+    assert rest(made) == ["a", "b", "n", "z"]
+
+
+def test_a_paused_run_and_one_that_waits_for_a_person():
+    made = world({"id": "q", "ask": "May it?"}, new("b"))
+    revise(made, {"insert": new("n"), "after": "q"})
+    made.pause()
+    revise(made, {"remove": "b"})
+    made.resume()
+    made.answer(True)
+    assert rest(made) == ["n"]
+    assert made.state.revision == 2
+
+
+def test_every_run_has_its_own_plan():
+    one = world(new("a"), new("b"))
+    other = World(one.plan)
+    other._outlines = one._outlines  # as in a host
+    other.start()
+    revise(one, {"remove": "b"})
+    assert rest(other) == ["a", "b"]
+    assert rest(one) == ["a"]
+
+
+def test_new_ids_and_old_ones():
+    made = world(new("a"), new("b"), new("c"))
+    revise(made, {"remove": "b"})
+    revise(made, {"insert": new("b", **{"with": {"value": 7}}), "after": "c"})
+    assert rest(made) == ["a", "c", "b"]
+    assert made.output == 7
+
+
+# ------------------------------------------------------------------------------- the past is pinned
+
+
+def test_what_is_over_stays():
+    made = world(new("a"), new("b"), new("c"), done=1)
+    assert refused(made, {"remove": "a"}) == ["PRD1508"]
+    assert refused(made, {"replace": "a", "step": new("x")}) == ["PRD1508"]
+    assert refused(made, {"replace": "a", "step": new("a", title="t")}) == ["PRD1508"], "nothing leads back to it"
+    assert refused(made, {"amend": "a", "fields": {"title": "t"}}) == ["PRD1508"]
+    assert refused(made, {"replace": "a", "step": new("a")}, {"remove": "a"}) == ["PRD1508"]
+    assert refused(made, {"insert": new(), "before": "a"}) == ["PRD1509"]
+    assert rest(made) == ["a", "b", "c"]
+
+
+LOOP = (
+    {"id": "again", "decide": "steps.a.visits < 3 ? 'a' : 'done'", "choices": ["a", "done"], "on": {"done": "done"}},
+)
+
+
+def test_in_a_loop_a_step_that_is_over_can_change_for_its_next_visit():
+    made = world(new("a", max_visits=9, **{"with": {"value": 1}}), new("b"), *LOOP, done=1)
+    revise(made, {"replace": "a", "step": {"id": "a", "tool": "x.z", "max_visits": 9, "with": {"value": 2}}})
+    assert made.state.cells["a"].result.output.data == 1, "what it has given stays"
+    assert refused(made, {"insert": new("n"), "before": "a"}) == ["PRD1509"], "the loop leads to a, and not before it"
+    revise(made, {"insert": new("n"), "after": "a"}, {"amend": "a", "fields": {"title": "again"}})
+    assert rest(made) == ["a", "b", "a", "n", "b", "a", "n", "b"]
+    assert [each.call.name for each in made.made if each.step == "a"] == ["x.y", "x.z", "x.z"]
+
+
+def test_a_step_in_a_loop_may_become_a_group_and_its_visits_go_on():
+    made = world(new("a", max_visits=9), new("b"), *LOOP, done=1)
+    revise(made, {"replace": "a", "step": {"id": "a", "max_visits": 9, "steps": [new("a1")]}})
+    assert rest(made) == ["a", "b", "a1", "b", "a1", "b"]
+    assert made.state.visits["a"] == 3
+
+
+def test_a_group_that_was_done_keeps_its_steps():
+    group = {"id": "g", "steps": [new("a")], "max_visits": 5}
+    again = {
+        "id": "again",
+        "decide": "steps.g.visits < 2 ? 'g' : 'done'",
+        "choices": ["g", "done"],
+        "on": {"done": "done"},
+    }
+    made = world(group, new("b"), again, done=1)
+    assert refused(made, {"replace": "g", "step": new("g", max_visits=5)}) == ["PRD1508"]
+    assert refused(made, {"amend": "g", "fields": {"mode": "graph"}}) == ["PRD1508"]
+    revise(made, {"insert": new("n"), "into": "g"}, {"amend": "g", "fields": {"title": "both"}})
+    assert made.state.cells["g"].result.exit == "success"
+    assert rest(made) == ["a", "b", "a", "n", "b"]
+
+
+def test_what_was_done_in_an_earlier_visit_of_a_group_can_still_be_read():
+    group = {"id": "g", "parallel": [new("a", **{"with": {"value": 1}}), new("c", needs=["a"])], "max_visits": 5}
+    look = new("look", **{"with": {"value": "${steps.?g.output.?c}"}})
+    again = {
+        "id": "again",
+        "decide": "steps.g.visits < 2 ? 'g' : 'done'",
+        "choices": ["g", "done"],
+        "on": {"done": "done"},
+    }
+    made = world(group, look, again, done=3)
+    assert made.state.visits["g"] == 2
+    revise(made, {"replace": "c", "step": {"id": "c", "steps": [new("c1"), new("c2")], "needs": ["a"]}})
+    revise(made, {"insert": new("c3"), "into": "c"})
+    assert rest(made)[-5:] == ["a", "c1", "c2", "c3", "look"]
+
+
+def test_a_run_that_is_over_or_stopping_is_not_revised():
+    made = world(new("a"))
+    made.cancel()
+    with pytest.raises(Refused, match="stopping"):
+        revise(made, {"insert": new(), "into": ""})
+    made.run()
+    with pytest.raises(Over):
+        revise(made, {"insert": new(), "into": ""})
+
+
+# ------------------------------------------------------------------------------- the present is protected
+
+
+def test_what_is_at_work_is_not_touched():
+    made = world({"id": "g", "steps": [new("a"), new("b")]}, new("c"))
+    for edit in ({"remove": "a"}, {"replace": "a", "step": new("a")}, {"amend": "a", "fields": {"title": "t"}}):
+        assert refused(made, edit) == ["PRD1507"]
+    for edit in ({"remove": "g"}, {"replace": "g", "step": new("g")}):
+        assert refused(made, edit) == ["PRD1507"]
+    revise(made, {"insert": new("n"), "after": "a"})
+    assert rest(made) == ["a", "n", "b", "c"]
+
+
+def test_a_refusal_says_what_could_be_done_instead():
+    made = world(new("a"), new("b"))
+    with pytest.raises(NotRevised) as refusal:
+        revise(made, {"remove": "a"}, {"insert": new(), "before": "a"})
+    assert "PRD1507" in refusal.value.message
+    assert "cancel it first" in refusal.value.message
+    with pytest.raises(NotRevised, match='insert it after "a"'):
+        revise(made, {"insert": new(), "before": "a"})
+
+
+def test_a_step_is_not_put_where_it_would_never_run():
+    made = world({"id": "g", "steps": [new("a")]}, {"id": "h", "parallel": [new("b")]}, new("c"), done=2)
+    assert refused(made, {"insert": new(), "into": "g"}) == ["PRD1509"]
+    assert refused(made, {"insert": new(), "into": "h"}) == ["PRD1509"]
+    made = world({"id": "g", "steps": [new("a"), new("z")]}, script={"a": HANGS})
+    made.cancel("g")
+    assert refused(made, {"insert": new(), "into": "g"}) == ["PRD1509"]
+
+
+# ------------------------------------------------------------------------------- the plan stays a plan
+
+
+def test_the_new_plan_is_checked_where_it_changes():
+    made = world(
+        new("a"), new("b", needs=["a"]), new("c", needs=["b"], **{"with": {"v": "${steps.b.output}"}}), mode="graph"
+    )
+    assert refused(made, {"remove": "b"}) == ["PRD1305", "PRD1202"]
+    assert refused(made, {"insert": new("n", needs=["zz"]), "into": ""}) == ["PRD1305"]
+    assert refused(
+        made, {"insert": new("n", needs=["m"]), "into": ""}, {"insert": new("m", needs=["n"]), "into": ""}
+    ) == ["PRD1306"]
+    assert refused(made, {"amend": "b", "fields": {"needs": ["c"]}})[0] == "PRD1306"
+    assert refused(made, {"replace": "b", "step": new("b2")}) == ["PRD1305", "PRD1202"]
+    assert refused(made, {"insert": new("b"), "into": ""}) == ["PRD1107"]
+    assert refused(made, {"insert": new(**{"with": {"v": "${steps.zz.output}"}}), "into": ""}) == ["PRD1202"]
+    assert refused(made, {"what": 1}) == ["PRD1505"]
+    assert refused(made, {"remove": "zz"}) == ["PRD1502"]
+    assert refused(made, {"amend": "zz", "fields": {"title": "t"}}) == ["PRD1502"]
+    assert refused(made, {"amend": "b", "fields": {"id": "x"}}) == ["PRD1506"]
+    assert refused(made, {"amend": "b", "fields": {"when": 3}}) == ["PRD1506"]
+
+
+def test_jumps_of_the_new_plan_are_checked():
+    made = world(new("a"), new("b", on={"failure": "c"}), new("c"))
+    assert refused(made, {"remove": "c"}) == ["PRD1301"]
+    assert refused(made, {"insert": new(on={"success": "a"}), "after": "b"}) == ["PRD1309"]
+    assert refused(made, {"insert": new(needs=["a"]), "after": "b"}) == ["PRD1304"]
+    ending = world(new("a"), {"id": "stop", "done": True})
+    assert refused(ending, {"insert": new(), "after": "stop"}) == ["PRD1308"]
+
+
+def test_tools_of_new_steps_must_be_known():
+    made = world(new("a"), new("b"))
+    made.rules.toolbox = lambda: Toolbox.model_validate({"tools": {"x.y": {}}})
+    assert refused(made, {"insert": {"id": "n", "tool": "x.zz"}, "into": ""}) == ["PRD1401"]
+    revise(made, {"insert": new(), "into": ""})
+
+
+def test_a_revision_is_made_for_a_revision():
+    made = world(new("a"), new("b"))
+    revise(made, {"insert": new(), "into": ""}, base=0, by="ann", why="more")
+    with pytest.raises(OtherRevision, match=r"at revision 1.*made for 0.*ann: more"):
+        revise(made, {"remove": "b"}, base=0)
+    with pytest.raises(OtherRevision, match="made for 7"):
+        revise(made, {"remove": "b"}, base=7)
+    revise(made, {"remove": "b"}, base=1)
+    assert made.state.revision == 2
+
+
+# ------------------------------------------------------------------------------- budgets and policies
+
+BUDGET = {"steps": 3, "then": "ask"}
+
+
+def test_a_budget_can_be_lowered_and_what_is_spent_stays_spent():
+    made = world(new("a"), new("b"), new("c"), budget=BUDGET, done=1)
+    revise(made, {"amend": "", "fields": {"budget": {"steps": 1, "then": "fail"}}})
+    rest(made)
+    assert (made.status, made.failure.kind) == ("failed", "budget")
+
+
+def test_a_budget_or_policy_becomes_wider_only_if_a_person_says_so():
+    made = world(new("a"), new("b"), budget=BUDGET, policy={"network": ["a.example:443"], "files": {"deny": ["x"]}})
+    wider = {"amend": "", "fields": {"budget": {"steps": 30}}}
+    assert refused(made, wider) == ["PRD1510"]
+    assert refused(made, {"amend": "", "fields": {"budget": None}}) == ["PRD1510"]
+    assert refused(made, {"amend": "", "fields": {"budget": {"steps": 3, "usd": 1}}}) == ["PRD1510"]
+    for policy in (None, {"network": ["*"], "files": {"deny": ["x"]}}, {"network": []}, {"files": {"deny": ["x"]}}):
+        assert refused(made, {"amend": "", "fields": {"policy": policy}}) == ["PRD1510"] * (2 if policy is None else 1)
+    revise(
+        made,
+        {
+            "amend": "",
+            "fields": {"policy": {"network": [], "files": {"deny": ["x", "y"], "read": ["z"]}, "ask": ["writes"]}},
+        },
+    )
+    revise(made, wider, widen=True, by="ann")
+    assert made.state.cells[""].ledger.limits == {"steps": 30}
+    assert made.state.cells[""].scope.outline.layer is not None
+    assert made.find(e.RunRevised)[-1].widen
+    assert refused(made, {"amend": "", "fields": {"budget": {"steps": 3, "usd": 1}}}, widen=True) == ["PRD1510"]
+
+
+def test_a_budget_that_was_asked_about_and_then_widened_lets_the_run_go_on():
+    made = world(new("a"), new("b"), budget={"steps": 1, "then": "ask"})
+    made.run()
+    assert made.status == "waiting"
+    revise(made, {"amend": "", "fields": {"budget": {"steps": 5}}}, widen=True)
+    assert rest(made) == ["a", "b"]
+
+
+def test_a_lower_budget_must_fit_those_inside():
+    made = world(new("a"), new("b", budget={"steps": 3}), budget={"steps": 5})
+    assert refused(made, {"amend": "", "fields": {"budget": {"steps": 2}}}) == ["PRD1405"]
+    assert refused(made, {"amend": "", "fields": {"timeout": 3}}) == ["PRD1507"]
+    assert refused(made, {"insert": new(budget={"steps": 9}), "into": ""}) == ["PRD1405"]
+
+
+def test_a_step_in_a_loop_that_loses_its_budget_spends_that_of_the_run():
+    made = world(new("a", max_visits=9, budget={"steps": 1}), new("b"), *LOOP, done=1)
+    revise(made, {"amend": "a", "fields": {"budget": None}})
+    assert rest(made) == ["a", "b", "a", "b", "a", "b"]
+
+
+# ------------------------------------------------------------------------------- the same, folded anew
+
+
+def test_a_run_of_many_parts_is_adopted_whole():
+    parts = [
+        {"id": "p", "plan": "common"},
+        {"id": "g", "agent": "grower", "task": "go"},
+        {"id": "m", "map": [1, 2], "steps": [new("i"), new("j")]},
+    ]
+
+    def grow(view):
+        return Move(add=[{"tool": "x.y"}]) if view.first else Finish()
+
+    common = {"steps": [new("c")]}
+    made = World({"mode": "graph", "steps": parts}, plans={"common": common}, strategies={"agent:grower": grow}).start()
+    revise(made, {"insert": new("n", needs=["p", "m"]), "into": ""}, {"amend": "j", "fields": {"title": "t"}})
+    outline = made.state.cells[""].scope.outline
+    assert outline.is_own
+    assert owned(made.state) is outline
+    assert sorted(rest(made)) == sorted(["p/1.c", "g/1.1", "m/1[0].i", "m/1[0].j", "m/1[1].i", "m/1[1].j", "n"])
+    assert made.status == "succeeded"
+
+
+def test_usage_is_not_forgotten():
+    made = world(new("a"), new("b"), script={"a": Outcome(1, usage=Usage(None, 5))}, budget={"tokens": 10}, done=1)
+    revise(made, {"insert": new(), "into": ""})
+    made.fold()
+    assert made.state.cells[""].ledger.spent["tokens"] == 5
