@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from perdure.cli.journals import moment
+from perdure.cli.journals import fork_document, moment
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.engine import StepResult, View
@@ -23,6 +23,7 @@ def run_document(view: View) -> dict[str, Any]:
         "goal": started.goal if started else "",
         "plan": f"sha256:{started.plan}" if started else None,
         "session": (started.session if started else "") or None,
+        "fork": fork_document(state.forked.of, state.forked.seq) if state.forked else None,
         "inputs": started.inputs.load(state.read) if started else None,
         "began": moment(state.root.at if state.root else None),
         "updated": moment(state.at),

@@ -77,6 +77,8 @@ def _facts(view: View) -> Iterator[tuple[str, Any]]:
     yield "plan", f"sha256:{started.plan}"
     if started.session:
         yield "session", visible(started.session)
+    if state.forked is not None:
+        yield "fork", f"of {visible(state.forked.of)} at {state.forked.seq}"
     yield "began", clock(state.root.at if state.root else state.at, LONG)
     took = seconds(round(usage.seconds * 1000))
     steps, tries = number_of(usage.steps, "step"), number_of(usage.attempts, "attempt")

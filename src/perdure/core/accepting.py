@@ -27,6 +27,7 @@ Message = (
     | e.RunResumed
     | e.RunStopping
     | e.RunReopened
+    | e.RunForked
     | e.StepStopping
     | e.AttemptEnded
     | e.AttemptLost
@@ -115,6 +116,8 @@ def _accept_about_run(state: State, message: Message) -> None:
             _accept_stopping(state, message)
         case e.RunReopened():
             _accept_reopening(state, message)
+        case e.RunForked() if message.of == state.run:
+            raise Refused("a run cannot be a fork of itself")
         case _:
             pass
 

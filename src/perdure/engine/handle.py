@@ -1,6 +1,6 @@
 """A run, held by its id: it can be watched, waited for and talked to."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from perdure.engine.result import Result
@@ -50,6 +50,12 @@ class RunHandle:
     async def retry(self, step: str = "", by: str = "") -> None:
         """Go on after a failure or a cancel, with a new visit of a step or of whatever was cut off."""
         await self._engine.retry(self.id, step, by)
+
+    async def fork(
+        self, *, at: int | None = None, step: str = "", inputs: Mapping[str, Any] | None = None, by: str = ""
+    ) -> "RunHandle":
+        """A new run that goes its own way from where this one stood."""
+        return await self._engine.fork(self.id, at=at, step=step, inputs=inputs, by=by)
 
     async def rollback(self, to: str = "", reason: str = "", by: str = "") -> None:
         """Take back what it has done, all of it or what came after a checkpoint."""
