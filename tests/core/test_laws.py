@@ -20,6 +20,7 @@ from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
 from perdure.core.turn import replay, settle
 from perdure.core.values import Value
+from perdure.engine.redeciding import redecide
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
 SOAK = os.environ.get("PERDURE_VOLUME") == "soak"
@@ -394,3 +395,14 @@ def over_at(world, at):
     ends = [n for n, each in enumerate(world.events[:at]) if isinstance(each, e.RunEnded)]
     opened = [n for n, each in enumerate(world.events[:at]) if isinstance(each, (e.RunReopened, e.RunStopping))]
     return bool(ends) and max(ends) > max(opened, default=-1)
+
+
+@pytest.mark.campaign
+def test_every_life_would_be_decided_the_same(volume):
+    """What was decided in little room, among locks of others, is found again from the facts alone."""
+    for seed in range(volume(60, 3_000)):
+        for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed))):
+            world, _ = a_life(seed, era, change)
+            found = redecide("r_1", world.rules, list(zip(world.events, (at for _, _, at in world.facts), strict=True)))
+            assert found.difference is None, f"seed {seed}"
+            assert found.facts == len(world.facts)

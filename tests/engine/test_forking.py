@@ -45,7 +45,7 @@ async def test_the_fork_of_a_failed_run_begins_before_what_failed():
         new = await old.fork(inputs={"n": 7}, by="anna")
         result = await new.result()
         assert (result.status, result.output) == ("succeeded", [1, 2, 7])
-        assert [each.step for each in script.calls] == ["a", "b", "b", "c"]
+        assert [each.step for each in script.made] == ["a", "b", "b", "c"]
         assert await lines(engine, old.id) == before
         await assert_replays(engine.journal, new.id)
         shown = await engine.journal.run(new.id)
@@ -61,10 +61,10 @@ async def test_a_fork_begins_where_it_is_said(where, calls):
     async with Engine.open(performer=script) as engine:
         old = await engine.start(ABC)
         await old.result()
-        script.calls.clear()
+        script.made.clear()
         new = await engine.fork(old.id, **where)
         assert (await new.result()).ok
-        assert "".join(each.step for each in script.calls) == calls
+        assert "".join(each.step for each in script.made) == calls
         await assert_replays(engine.journal, new.id)
 
 
@@ -107,7 +107,7 @@ async def test_items_that_came_from_the_inputs_are_not_changed_under_way():
         with pytest.raises(NoPoint, match="under way"):
             await engine.fork(old.id, step="m/1[1].i", inputs={"of": [1]})
         new = await engine.fork(old.id, step="m", inputs={"of": [1]})
-        assert (await new.result()).output == [{"i": 1}] or (await new.result()).steps["m"].output == [1]
+        assert (await new.result()).steps["m"].output == [1]
         assert (await (await engine.fork(old.id, step="m/1[1].i")).result()).ok
 
 
@@ -212,23 +212,16 @@ def test_a_lock_is_never_held_by_two():
 
 
 async def test_a_fork_can_be_forked_and_a_long_history_is_taken_over():
-    plan = Plan.model_validate(
-        {"steps": [{"id": "m", "map": "${range}", "steps": [{"id": "i", "agent": "x"}]}]}
-        | {
-            "steps": [
-                {"id": "m", "map": list(range(300)), "steps": [{"id": "i", "agent": "x"}]},
-                {"id": "last", "agent": "x"},
-            ]
-        }
-    )
+    many = {"id": "m", "map": list(range(300)), "steps": [{"id": "i", "agent": "x"}]}
+    plan = Plan.model_validate({"steps": [many, {"id": "last", "agent": "x"}]})
     script = Scripted(default=1)
     async with Engine.open(performer=script) as engine:
         old = await engine.start(plan)
         await old.result()
-        script.calls.clear()
+        script.made.clear()
         new = await engine.fork((await engine.fork(old.id, step="last")).id, step="last")
         assert (await new.result()).ok
-        assert {each.step for each in script.calls} == {"last"}
+        assert {each.step for each in script.made} == {"last"}
         state = await assert_replays(engine.journal, new.id)
         assert state.forked.of != old.id
 
@@ -237,8 +230,8 @@ async def test_a_run_as_it_stood():
     async with Engine.open(performer=Scripted({"b": Failure("denied", "no")}, default=1)) as engine:
         run = await engine.start(ABC)
         await run.result()
-        found = await engine.at(run.id, 3)
-        assert (found.status, list(found.steps), found.steps["a"].output) == ("running", ["a"], 1)
+        found = await engine.at(run.id, 4)
+        assert (found.status, list(found.steps), found.steps["a"].output) == ("running", ["a", "b"], 1)
 
 
 @pytest.mark.parametrize("kept", [True, False])

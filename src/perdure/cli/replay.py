@@ -10,6 +10,7 @@ import msgspec
 
 from perdure.cli.codes import BROKEN
 from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.manners import tools_option
 from perdure.cli.printing import json_option, print_json
 from perdure.config import Settings
 from perdure.core.cells import Cell
@@ -46,16 +47,26 @@ class _Replayed:
 
 @click.command()
 @click.argument("run")
+@click.option("--decide", "again", is_flag=True, help="Decide every turn again, and show the first that differs.")
+@click.option("--strict", is_flag=True, help="With --decide: end with 7 also if another release began the run.")
+@tools_option
 @db_option
 @json_option
 @click.pass_context
-def replay(ctx: click.Context, run: str, db: str | None, as_json: bool) -> None:
+def replay(ctx: click.Context, run: str, again: bool, strict: bool, **given: Any) -> None:
     """Read RUN, verify its chain and its values, and fold every fact. Nothing is executed and nothing is changed.
 
     RUN is an id, the beginning of one, or @last. Exit code 0: all can be believed. 7: it is broken; the first bad place
     is named.
+
+    With --decide, every turn is decided again by the rules of this release. Exit code 7: a turn would be another one.
     """
-    found = asyncio.run(_replay(settings_for(db), run))
+    settings, as_json = settings_for(given["db"]), given["as_json"]
+    if again:
+        from perdure.cli.redeciding import decide  # noqa: PLC0415  few need it, and it loads all tools
+
+        ctx.exit(asyncio.run(decide(settings, run, given["addresses"], strict=strict, as_json=as_json)))
+    found = asyncio.run(_replay(settings, run))
     if as_json:
         print_json(found.as_json())
     elif found.bad is None:

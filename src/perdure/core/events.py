@@ -62,6 +62,8 @@ class RunStarted(Event, frozen=True, kw_only=True):
     """The run that started it."""
     workspace: str = ""
     """The directory it works on; empty: none. Nobody else may drive it elsewhere."""
+    release: str = ""
+    """The release that began it."""
 
 
 class RunPaused(Event, frozen=True, kw_only=True):

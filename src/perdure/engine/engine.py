@@ -44,6 +44,7 @@ from perdure.tools.hands import Hands, Tier
 
 if TYPE_CHECKING:
     from perdure.engine.forgetting import Forgotten
+    from perdure.engine.redeciding import Redecided
     from perdure.engine.rehearsing import Rehearsal
 
 _log: Final = logging.getLogger("perdure.engine")
@@ -269,6 +270,15 @@ class Engine:
         made = await forked(self.journal, replace(self.host.rules), run, wish, self.host.clock.now())
         last = msgspec.structs.replace(made[-1], artifacts=[*made[-1].artifacts, *self._named])
         return RunHandle(self, (await self.host.begin([*made[:-1], last])).run)
+
+    async def redecide(self, run: str) -> "Redecided":
+        """Decide every turn of a run again, by the rules of today, up to the first that would be another one.
+
+        Nothing is executed and nothing is written.
+        """
+        from perdure.engine.redeciding import redecided  # noqa: PLC0415  few need it
+
+        return await redecided(self.journal, run, replace(self.host.rules), self._tools)
 
     async def at(self, run: str, seq: int) -> Result:
         """A run as it stood after its first `seq` facts."""

@@ -40,7 +40,7 @@ class Room:
         self._locks: dict[str, str] = {}
         self._parked: dict[str, dict[str, None]] = {}
         self._claims: dict[str, set[str]] = {}
-        """Runs that hold by their facts what another one has, as a fork does: they begin nothing before they have it."""
+        """Runs that by their facts hold what another one has, as forks do: they begin nothing before they have it."""
 
     def moment(self, run: str, at: int) -> Moment:
         """What a run may take now. Where others wait, what is free is shared."""
@@ -114,7 +114,8 @@ class Room:
         """Note what a run could begin and may not, now that it has looked. Who waited already keeps its place."""
         if not tools and not self._since and not self._woken:
             return
-        lines = {tool if tool in self._limits.tools else "" for tool in tools}
+        wanted = () if run in self._claims else tools
+        lines = {tool if tool in self._limits.tools else "" for tool in wanted}
         woken = self._woken.pop(run, None) is not None
         if not lines:
             if self._leave_line(run) or woken:
