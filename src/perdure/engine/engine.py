@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from perdure.engine.forgetting import Forgotten
     from perdure.engine.redeciding import Redecided
     from perdure.engine.rehearsing import Rehearsal
+    from perdure.engine.stubbing import Stubbed
 
 _log: Final = logging.getLogger("perdure.engine")
 NOTHING: Final[Mapping[str, Any]] = {}
@@ -270,6 +271,15 @@ class Engine:
         made = await forked(self.journal, replace(self.host.rules), run, wish, self.host.clock.now())
         last = msgspec.structs.replace(made[-1], artifacts=[*made[-1].artifacts, *self._named])
         return RunHandle(self, (await self.host.begin([*made[:-1], last])).run)
+
+    async def stub(self, run: str, plan: Plan | None = None, inputs: Mapping[str, Any] | None = None) -> "Stubbed":
+        """Carry out the plan of a run, or a changed one, with what the run has recorded of the world.
+
+        Nothing is executed and nothing is written. A call that was not recorded stops it.
+        """
+        from perdure.engine.stubbing import stubbed  # noqa: PLC0415  few need it
+
+        return await stubbed(self.journal, replace(self.host.rules), run, plan, inputs)
 
     async def redecide(self, run: str) -> "Redecided":
         """Decide every turn of a run again, by the rules of today, up to the first that would be another one.
