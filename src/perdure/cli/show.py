@@ -47,7 +47,8 @@ async def _show(settings: Settings, run: str, at: int | None, look: Look, as_jso
         for name, value in _facts(view):
             click.echo(f"{name:<8}{value}")
         click.echo()
-        print_rows(rows(view, look, None if view.state.ended is None else view.state.at))
+        is_past = at is not None or view.state.ended is not None
+        print_rows(rows(view, look, view.state.at if is_past else None))
         _print_rest(view)
 
 
