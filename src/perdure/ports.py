@@ -179,6 +179,10 @@ class Journal(Protocol):
         """Keep an exported run, whole or not at all."""
         ...
 
+    async def begin(self, turns: Sequence[Turn]) -> Run:
+        """Keep the first turns of a new run, whole or not at all. The first and the last have the summary."""
+        ...
+
     async def sweep(self, before: int, keep: int = 0) -> Swept:
         """Forget runs that are over and were last touched before a time, except the newest `keep` of them."""
         ...

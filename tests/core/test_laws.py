@@ -23,6 +23,7 @@ from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
 from perdure.core.turn import replay, settle
 from perdure.core.values import Value
+from perdure.engine.redeciding import redecide
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
 SOAK = os.environ.get("PERDURE_VOLUME") == "soak"
@@ -128,7 +129,7 @@ class Watched(World):
             undo=dict.fromkeys(era.undo, ("value",)) if seed % 2 else {}, **dials,
         )  # fmt: skip
         self.era = era
-        self.schedule, self.reopened = [], False
+        self.schedule, self.reopened, self.run_id = [], False, "r_1"
 
     def send(self, message):
         self.schedule.append((self.now, self.locked, message))
@@ -142,7 +143,7 @@ class Watched(World):
 
     def refold(self):
         facts = ((e.decode(kind, body), at) for kind, body, at in self.facts)
-        return replay("r_1", self.rules, facts)
+        return replay(self.run_id, self.rules, facts)
 
 
 def dials(rng):
@@ -363,3 +364,106 @@ def test_a6_the_laws_hold_on_every_ladder(shard):
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise
+
+
+# ------------------------------------------------------------------------------- forks
+
+LEADING_UP = (e.SignalTaken, e.QuestionClosed, e.EffectFound)
+"""Facts that were decided as one with the next; nobody forks behind them."""
+
+
+def a_life(seed, era, change=lambda raw: raw):
+    """A life, and how to make another world like it."""
+    rng = random.Random(seed)
+    plan = a_plan(rng, change=change)
+    given = {"era": era, **dials(rng)}
+    world = Watched(plan, seed, **given)
+    drive(world, rng)
+    return world, lambda: Watched(plan, seed, **given)
+
+
+def is_point(world, at):
+    event = world.events[at - 1]
+    if isinstance(event, e.QuestionAnswered):
+        asked = (each for each in world.find(e.QuestionAsked) if each.question == event.question)
+        return not any(each.about == "budget" for each in asked)
+    return not isinstance(event, LEADING_UP)
+
+
+class Silent:
+    """The auditor of the laws counts from the start of a life."""
+
+    def see(self, *_): ...
+    def compare(self, *_): ...
+
+
+def fork(other, at, after):
+    """Let it go its own way after so many facts, some seconds later."""
+    other.facts = other.facts[:at]
+    other.state = other.refold()
+    other.now += after * 1000
+    slots, other.slots = other.slots, 0
+    World.send(other, e.RunForked(of="r_1", seq=at, at=other.facts[-1][2]))
+    other.slots = slots
+
+
+def another_way(world, other, at, rng):
+    """Fork a life after so many facts, and go on to an end, or until nothing is left to do."""
+    other.store.update(world.store)
+    other.facts, other.now = list(world.facts), world.now
+    other.auditor, other.reopened, other.run_id = Silent(), True, "r_2"
+    fork(other, at, rng.choice([0, 5, 10_000]))
+    for _ in range(300):
+        check_state(other.state, None, None, reopened=True)
+        assert snapshot(other.refold(), other.now) == snapshot(other.state, other.now)
+        if other.state.ended is not None:
+            break
+        other.send(Look())
+        check_idle(other)
+        if other.state.ended is None and not other.step() and not nudge(other, rng):
+            break
+    check_fork(other, at)
+
+
+def check_fork(other, at):
+    """No visit that was over is tried again, but one that was over in doubt; nothing is taken back that is another's."""
+    over = {(each.step, each.visit) for each in other.events[:at] if e.ends_step(each) and not in_doubt(each)}
+    begun = [each for each in other.events[at:] if isinstance(each, e.AttemptStarted)]
+    assert not over & {(each.step, each.visit) for each in begun if each.deed != "undo"}
+    assert not any(other.state.effects[each.step, each.visit].of for each in begun if each.deed == "undo")
+
+
+def in_doubt(event):
+    return isinstance(event, e.StepPassed) or (event.failure is not None and event.failure.kind == "in_doubt")
+
+
+@pytest.mark.campaign
+def test_every_life_can_be_forked_everywhere(volume):
+    for seed in range(volume(12, 400)):
+        for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed))):
+            world, make = a_life(seed, era, change)
+            for at in range(1, len(world.facts) + 1):
+                if is_point(world, at) and not over_at(world, at):
+                    try:
+                        another_way(world, make(), at, random.Random(seed))
+                    except BaseException as error:
+                        error.add_note(f"seed {seed}, {'with' if era is THIRD else 'no'} budgets, after fact {at}")
+                        raise
+
+
+def over_at(world, at):
+    """Whether the run was over after so many facts."""
+    ends = [n for n, each in enumerate(world.events[:at]) if isinstance(each, e.RunEnded)]
+    opened = [n for n, each in enumerate(world.events[:at]) if isinstance(each, (e.RunReopened, e.RunStopping))]
+    return bool(ends) and max(ends) > max(opened, default=-1)
+
+
+@pytest.mark.campaign
+def test_every_life_would_be_decided_the_same(volume):
+    """What was decided in little room, among locks of others, is found again from the facts alone."""
+    for seed in range(volume(60, 3_000)):
+        for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed))):
+            world, _ = a_life(seed, era, change)
+            found = redecide("r_1", world.rules, list(zip(world.events, (at for _, _, at in world.facts), strict=True)))
+            assert found.difference is None, f"seed {seed}"
+            assert found.facts == len(world.facts)

@@ -13,7 +13,7 @@ import perdure.engine.engine as front
 from perdure import Context, Engine, Happened, NotHappened, Plan, tool
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
-from perdure.engine import Result
+from perdure.engine import Result, forking
 from perdure.journal import MemoryJournal
 from perdure.plan.model.parts import Policy
 from perdure.testing.clock import FakeClock, run
@@ -213,19 +213,19 @@ async def tried_again(disk):
         await handle.result()
 
 
+def thinking(view):
+    """Two thoughts, one after the other."""
+    if view.first:
+        return Move([{"model": "weak", "prompt": "one"}, {"model": "weak", "prompt": "two", "needs": ["s1"]}], memo=1)
+    if view.live:
+        return None
+    return Finish("success", {"thoughts": view.born})
+
+
 async def grown(disk):
     """An agent whose steps a strategy grows."""
 
-    def strategy(view):
-        if view.first:
-            return Move(
-                [{"model": "weak", "prompt": "one"}, {"model": "weak", "prompt": "two", "needs": ["s1"]}], memo=1
-            )
-        if view.live:
-            return None
-        return Finish("success", {"thoughts": view.born})
-
-    async with opened(disk, performer=Scripted(default="thought"), strategies={"agent:x": strategy}) as engine:
+    async with opened(disk, performer=Scripted(default="thought"), strategies={"agent:x": thinking}) as engine:
         await (
             await engine.start(Plan.model_validate({"steps": [{"id": "a", "agent": "x", "task": "Think"}]}), seed=7)
         ).result()
@@ -465,21 +465,35 @@ async def revised(disk):
         await handle.result()
 
 
+async def forked(disk):
+    """A run fails while another step is at work; its fork goes on with other inputs, and is then taken back."""
+    undo = {"undo": {"agent": "x", "task": "take it back"}}
+    plan = {
+        "goal": "Greet ${inputs.name}",
+        "inputs": {"name": {"type": "string", "default": "world"}},
+        "steps": [
+            {"id": "first", "agent": "x", **undo},
+            {"id": "g", "parallel": [{"id": "long", "agent": "x", **undo}, {"id": "bad", "agent": "x"}]},
+            {"id": "greet", "agent": "x", "with": {"name": "${inputs.name}"}, **undo},
+        ],
+    }
+    script = Scripted({"long": takes(10, "at last"), "bad": [takes(5, Failure("denied", "no key")), 2]}, default=1)
+    named = front.new_id("r", 0)
+    front.new_id, forking.new_id = lambda *_: f"{named}_of", front.new_id
+    async with opened(disk, performer=script) as engine:
+        handle = await engine.start(Plan.model_validate(plan), seed=11)
+        await handle.result()
+        await asyncio.sleep(60)
+        fork = await engine.fork(handle.id, inputs={"name": "anna"}, by="anna")
+        await fork.result()
+        await engine.rollback(fork.id)
+        await fork.result()
+
+
 RUNS = [
-    revised,
-    order,
-    people,
-    crashes,
-    undone,
-    stopped,
-    tried_again,
-    grown,
-    plain,
-    budgets,
-    recovered,
-    judged,
-    doubted,
-]
+    order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted,
+    forked,
+]  # fmt: skip
 
 
 def expected_of(state):

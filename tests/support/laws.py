@@ -263,6 +263,8 @@ def check_journal(events):
                 assert (event.step, event.visit, "do") not in under_way
             case e.RunReopened():
                 stopped.clear()
+            case e.RunForked():
+                under_way.clear()
             case _:
                 pass
     assert not over or not under_way

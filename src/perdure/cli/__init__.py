@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "edit": "Change the plan of a run that is under way.",
     "explain": "Explain an error code.",
     "export": "Write a run to a file that stands for itself.",
+    "fork": "Begin a new run where another one stood.",
     "gc": "Forget old runs that are over.",
     "import": "Take in runs that were exported.",
     "logs": "Print the facts of a run, one line each.",

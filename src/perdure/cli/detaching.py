@@ -7,12 +7,13 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
 import click
 
-from perdure.cli.driving import Job, Manner, NotThere, Resume, Start, carry_out
+from perdure.cli.driving import Fork, Job, Manner, NotThere, Resume, Start, carry_out
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import ask_owner
@@ -51,6 +52,13 @@ def detach_resume(manner: Manner, job: Resume) -> None:
     """Have a run carried on elsewhere; print its id."""
     place = "" if manner.workspace is None else str(manner.workspace)
     order = {"resume": {"run": job.run, "by": job.by}, "tools": manner.addresses, "workspace": place}
+    _detach(manner.settings, job, order, as_json=manner.as_json)
+
+
+def detach_fork(manner: Manner, job: Fork) -> None:
+    """Have a fork begun and driven elsewhere; print its id."""
+    place = "" if manner.workspace is None else str(manner.workspace)
+    order = {"fork": asdict(job), "tools": manner.addresses, "workspace": place}
     _detach(manner.settings, job, order, as_json=manner.as_json)
 
 
@@ -158,6 +166,8 @@ def _carry_out(order: Mapping[str, Any], tell: IO[bytes]) -> int:
 
 
 def _job(order: Mapping[str, Any]) -> Job:
+    if "fork" in order:
+        return Fork(**order["fork"])
     if "resume" in order:
         return Resume(**order["resume"])
     start = order["start"]

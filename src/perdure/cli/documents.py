@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import structs
 
 from perdure.cli.hints import answering
-from perdure.cli.journals import moment
+from perdure.cli.journals import fork_document, moment
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.events import QuestionAsked
@@ -27,6 +27,7 @@ def run_document(view: View) -> dict[str, Any]:
         "plan": f"sha256:{started.plan}" if started else None,
         "revision": state.revision,
         "session": (started.session if started else "") or None,
+        "fork": fork_document(state.forked.of, state.forked.seq) if state.forked else None,
         "inputs": started.inputs.load(state.read) if started else None,
         "began": moment(state.root.at if state.root else None),
         "updated": moment(state.at),

@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
@@ -20,7 +20,7 @@ from perdure.cli.following import Enough, follow, rests
 from perdure.cli.granting import granted
 from perdure.cli.hints import resume_command, standing
 from perdure.cli.interrupts import Interrupts
-from perdure.cli.journals import opened
+from perdure.cli.journals import fork_of, opened
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
 from perdure.cli.reporting import report
@@ -103,6 +103,25 @@ class Retry:
     def request(self) -> Mapping[str, Any]:
         """Have it opened again."""
         return {"do": "retry", "run": self.run, "step": self.step, "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A new run that goes its own way from where another one stood."""
+
+    run: str
+    at: int | None = None
+    step: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    by: str = ""
+
+    async def begin(self, engine: Engine) -> str:
+        """Begin it here."""
+        return (await engine.fork(self.run, at=self.at, step=self.step, inputs=self.inputs, by=self.by)).id
+
+    def request(self) -> Mapping[str, Any]:
+        """Have it begun."""
+        return {"do": "fork", **asdict(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +261,11 @@ class _Following:
             self._announced = True
             self._manner.begun(run)
 
+    async def _skip_copied(self, job: Job, journal: Journal, run: str) -> None:
+        """What a fork has taken over was shown when it happened."""
+        if isinstance(job, Fork):
+            self._shown = max(self._shown, fork_of(await journal.run(run))[1])
+
     # ------------------------------------------------------------ here
 
     async def _own(self, job: Job) -> int:
@@ -249,6 +273,7 @@ class _Following:
             engine = await closing.enter_async_context(self._manner.engine())
             handle = engine.run(await job.begin(engine))
             self._begun(handle.id)
+            await self._skip_copied(job, engine.journal, handle.id)
             view, screen = View(engine.journal, handle.id), self._manner.screen()
             left = await self._drive(engine, handle, view, screen)
             code = self._report(view, left)
@@ -311,6 +336,7 @@ class _Following:
         run, owner = await self._asked(job)
         self._begun(run)
         async with opened(self._manner.settings) as journal:
+            await self._skip_copied(job, journal, run)
             view, screen = View(journal, run), self._manner.screen()
             task = asyncio.create_task(follow(journal, view, screen, self._enough(owner), self._shown))
             try:

@@ -1,5 +1,6 @@
 """The journal that a command works on: which file it is, and open for as long as the command takes."""
 
+import json
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -50,6 +51,20 @@ def moment(milliseconds: int | None) -> str | None:
         return None
 
 
+def fork_document(of: str, seq: int) -> dict[str, Any] | None:
+    """The same as plain data."""
+    return {"of": of, "seq": seq} if of else None
+
+
+def fork_of(run: Run) -> tuple[str, int]:
+    """The run that another one is a fork of, and the last fact that they share; empty: it is none."""
+    try:
+        found = json.loads(run.summary.counters).get("fork", {})
+        return str(found["of"]), int(found["seq"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return "", 0
+
+
 def run_as_json(run: Run) -> dict[str, Any]:
     """A run as plain data."""
     summary = run.summary
@@ -61,6 +76,7 @@ def run_as_json(run: Run) -> dict[str, Any]:
         "goal": summary.goal,
         "session": summary.session or None,
         "parent": summary.parent or None,
+        "fork": fork_document(*fork_of(run)),
         "created": moment(run.created),
         "updated": moment(run.updated),
         "wake_at": moment(summary.wake_at),

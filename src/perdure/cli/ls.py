@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from perdure.cli.journals import db_option, is_there, opened, run_as_json, settings_for
+from perdure.cli.journals import db_option, fork_of, is_there, opened, run_as_json, settings_for
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.config import Settings
 from perdure.journal.listing import PAGE, every_run
@@ -81,7 +81,10 @@ async def _open_questions(journal: Journal) -> Counter[str]:
 
 def _row(run: Run, questions: int) -> tuple[str, ...]:
     summary = run.summary
-    return run.id, summary.status, age(run.created), str(questions or ""), visible(summary.goal, _GOAL)
+    of, seq = fork_of(run)
+    fork = f"fork of {visible(of)} at {seq}" if of else ""
+    goal = " · ".join(filter(None, (visible(summary.goal, _GOAL), fork)))
+    return run.id, summary.status, age(run.created), str(questions or ""), goal
 
 
 def age(created: int) -> str:

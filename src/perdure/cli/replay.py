@@ -10,6 +10,7 @@ import msgspec
 
 from perdure.cli.codes import BROKEN
 from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.manners import tools_option
 from perdure.cli.printing import json_option, print_json
 from perdure.config import Settings
 from perdure.core.cells import Cell
@@ -46,16 +47,44 @@ class _Replayed:
 
 @click.command()
 @click.argument("run")
+@click.option("--decide", "again", is_flag=True, help="Decide every turn again, and show the first that differs.")
+@click.option("--strict", is_flag=True, help="With --decide: end with 7 also if another release began the run.")
+@click.option(
+    "--stub",
+    "file",
+    is_flag=False,
+    flag_value="",
+    metavar="[PLAN]",
+    help="Carry out the plan of RUN, or PLAN, with what RUN has recorded of the world.",
+)
+@click.option("-i", "pairs", multiple=True, metavar="NAME=VALUE", help="With --stub: an input; VALUE may be @FILE.")
+@tools_option
 @db_option
 @json_option
 @click.pass_context
-def replay(ctx: click.Context, run: str, db: str | None, as_json: bool) -> None:
+def replay(ctx: click.Context, run: str, again: bool, strict: bool, file: str | None, **given: Any) -> None:
     """Read RUN, verify its chain and its values, and fold every fact. Nothing is executed and nothing is changed.
 
     RUN is an id, the beginning of one, or @last. Exit code 0: all can be believed. 7: it is broken; the first bad place
     is named.
+
+    With --decide, every turn is decided again by the rules of this release. Exit code 7: a turn would be another one.
+
+    With --stub, a plan is carried out in memory: what was called gives what it gave, people say what they said, clocks
+    jump. Exit code 0: it came to the recorded end. 1: it came to another one. 3: it wants a call that RUN never made.
     """
-    found = asyncio.run(_replay(settings_for(db), run))
+    settings, as_json = settings_for(given["db"]), given["as_json"]
+    if again and file is not None:
+        raise click.UsageError("--decide and --stub are two different things: say one of them")
+    if file is not None:
+        from perdure.cli.stubbing import stub  # noqa: PLC0415  few need it, and it loads all tools
+
+        ctx.exit(asyncio.run(stub(settings, run, file, given)))
+    if again:
+        from perdure.cli.redeciding import decide  # noqa: PLC0415  few need it, and it loads all tools
+
+        ctx.exit(asyncio.run(decide(settings, run, given["addresses"], strict=strict, as_json=as_json)))
+    found = asyncio.run(_replay(settings, run))
     if as_json:
         print_json(found.as_json())
     elif found.bad is None:

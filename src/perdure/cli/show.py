@@ -53,7 +53,8 @@ async def _show(settings: Settings, run: str, at: int | None, look: Look, as_jso
         for name, value in _facts(view):
             click.echo(f"{name:<8}{value}")
         click.echo()
-        print_rows(rows(view, look, None if view.state.ended is None else view.state.at))
+        is_past = at is not None or view.state.ended is not None
+        print_rows(rows(view, look, view.state.at if is_past else None))
         _print_rest(view)
 
 
@@ -93,6 +94,8 @@ def _facts(view: View) -> Iterator[tuple[str, Any]]:
     yield "plan", f"sha256:{started.plan}" + (f", revision {state.revision}" if state.revision else "")
     if started.session:
         yield "session", visible(started.session)
+    if state.forked is not None:
+        yield "fork", f"of {visible(state.forked.of)} at {state.forked.seq}"
     yield "began", clock(state.root.at if state.root else state.at, LONG)
     took = seconds(round(usage.seconds * 1000))
     steps, tries = number_of(usage.steps, "step"), number_of(usage.attempts, "attempt")

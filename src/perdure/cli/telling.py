@@ -143,6 +143,7 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "run_stopping": lambda event: _and(
         "the run is stopped", visible(event.reason, MOST), _by(event.by), failure_words(event.failure)
     ),
+    "run_forked": lambda event: _and(f"goes its own way from {visible(event.of)} at {event.seq}", _by(event.by)),
     "run_reopened": lambda event: _and("is tried again", _by(event.by)),
     "run_revised": lambda event: _and(
         f"revision {event.base + 1} of the plan", _by(event.by), visible(event.why, MOST)

@@ -34,6 +34,7 @@ Message = (
     | e.RunStopping
     | e.RunReopened
     | e.RunRevised
+    | e.RunForked
     | e.StepStopping
     | e.AttemptEnded
     | e.AttemptLost
@@ -154,6 +155,8 @@ def _accept_about_run(state: State, message: Message) -> None:
             _accept_reopening(state, message)
         case e.RunRevised() if state.stopping is not None or state.cells[""].status != "active":
             raise Refused("the run is stopping, and its plan cannot be revised any more")
+        case e.RunForked() if message.of == state.run:
+            raise Refused("a run cannot be a fork of itself")
         case _:
             pass
 

@@ -170,6 +170,8 @@ class Work(msgspec.Struct, eq=False, gc=False):
     """How many of them were content with the last try, in the order of the plan."""
     fraction: float = 0.0
     message: str = ""
+    of: str = ""
+    """The run that began this visit, if it was another one: the deed has the key that it has there."""
 
     @property
     def is_late(self) -> bool:
@@ -340,6 +342,8 @@ class Effect(msgspec.Struct, eq=False):
     """Digests of what people have agreed to."""
     uncounted: int = 0
     """Tries that did nothing but ask, or belong to an earlier rollback."""
+    of: str = ""
+    """The run that did it, if it was another one: then it is not for this one to take it back."""
 
     @property
     def call(self) -> Mapping[str, Any]:

@@ -62,6 +62,8 @@ class RunStarted(Event, frozen=True, kw_only=True):
     """The run that started it."""
     workspace: str = ""
     """The directory it works on; empty: none. Nobody else may drive it elsewhere."""
+    release: str = ""
+    """The release that began it."""
 
 
 class RunPaused(Event, frozen=True, kw_only=True):
@@ -122,6 +124,27 @@ class RunRevised(Event, frozen=True, kw_only=True):
     """Why."""
     widen: bool = False
     """Whether a person has said that the budget or the policy of the plan may become wider."""
+
+
+class RunForked(Event, frozen=True, kw_only=True):
+    """The facts before this one are those of another run; from here on it goes its own way.
+
+    What was under way there is lost to this run. What was done there belongs to that run, and is not taken back here.
+    """
+
+    type = "run_forked"
+    of: str
+    """The run whose facts they are."""
+    seq: int
+    """The last of them."""
+    at: int
+    """When that was: from then until now the clock of this run stood still."""
+    inputs: Value | None = None
+    """What is to be seen as inputs from now on; None: the same as before."""
+    goal: str = ""
+    """What is to be achieved with these inputs."""
+    by: str = ""
+    """Who said so."""
 
 
 class RunEnded(Event, frozen=True, kw_only=True):
@@ -419,7 +442,7 @@ class SignalTaken(AboutVisit, frozen=True, kw_only=True):
 EVENTS: Final[dict[str, type[Event]]] = {
     each.type: each
     for each in (
-        RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunRevised, RunEnded,
+        RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunRevised, RunForked, RunEnded,
         StepEntered, StepPassed, LocksTaken, StepStopping, StepEnded, StepsGrown,
         AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned, RungTaken,
         EffectFound, EffectKept,

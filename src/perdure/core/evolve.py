@@ -7,6 +7,7 @@ from typing import Any, Final
 from perdure.core import events as e
 from perdure.core.calls import FREE, Failure
 from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Look, Result, Scope, Serial, Work
+from perdure.core.forking import run_forked
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
 from perdure.core.reopening import run_reopened
@@ -244,8 +245,8 @@ def _effect_found(state: State, event: e.EffectFound) -> None:
 
 
 def _note_effect(state: State, cell: Cell, undo: dict[str, Any], output: Value | None) -> None:
-    digest = cell.body.digest if isinstance(cell.body, Work) else ""
-    effect = Effect(cell, cell.visit, undo, state.next_number(), state.read, output=output, digest=digest)
+    digest, of = (cell.body.digest, cell.body.of) if isinstance(cell.body, Work) else ("", "")
+    effect = Effect(cell, cell.visit, undo, state.next_number(), state.read, output=output, digest=digest, of=of)
     state.effects[cell.key, cell.visit] = effect
 
 
@@ -498,6 +499,7 @@ _CHANGES: Final[dict[str, Callable[[State, Any], None]]] = {
         (e.RunStopping, _run_stopping),
         (e.RunReopened, run_reopened),
         (e.RunRevised, _run_revised),
+        (e.RunForked, run_forked),
         (e.RunEnded, _run_ended),
         (e.StepEntered, _step_entered),
         (e.StepPassed, _step_passed),

@@ -13,7 +13,7 @@ from perdure.core.ending import Ending, is_item
 from perdure.core.entering import enter, is_exhausted, pass_by
 from perdure.core.ladder import plan_in
 from perdure.core.learning import node_at
-from perdure.core.recovering import conclude, is_asking
+from perdure.core.recovering import conclude
 from perdure.core.seeing import items_of
 from perdure.core.stalling import is_held
 from perdure.core.undoing import region_of, remains, undo_next
@@ -240,8 +240,8 @@ def settle_stopping(turn: Deciding, cell: Cell) -> None:
         if child.status == "active":
             turn.record(e.StepStopping(step=child.key, visit=child.visit))
             turn.look_at(child)
-        elif is_asking(child):
-            turn.look_at(child)  # nobody need answer any more
+        elif turn.state.questions and isinstance(child.body, Body):
+            turn.look_at(child)  # nobody need answer any more what is asked in there
     if live or not undo_next(turn, region_of(turn.state, cell)):
         return
     assert cell.leaving is not None  # noqa: S101  said when it began to stop

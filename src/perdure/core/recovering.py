@@ -186,10 +186,10 @@ def conclude(turn: Deciding, cell: Cell, how: Ending) -> None:
     """End a group. One that failed, and not because of what was dealt with inside, has its own ladder."""
     if how.failure is None or how.exit != "failure" or how.to or is_item(cell) or not _may_recover(turn, cell, how):
         end_group(turn, cell, how)
-    elif not is_asking(cell):
-        _recover_group(turn, cell, how, how.failure)
     elif any(each.status == "stopping" for each in cell.around):
         end_group(turn, cell, _lasting(cell, how))
+    elif not is_asking(cell):
+        _recover_group(turn, cell, how, how.failure)
     else:
         _hear_group(turn, cell, how)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from perdure.core.calls import Call, Repeat
 from perdure.core.cells import Body, Cell, Effect, Grown, Scope
-from perdure.core.events import QuestionAsked, RunEnded, RunRevised, RunStarted, RunStopping
+from perdure.core.events import QuestionAsked, RunEnded, RunForked, RunRevised, RunStarted, RunStopping
 from perdure.core.ledger import Books
 from perdure.core.outline import Outline
 from perdure.core.values import Read, Value
@@ -59,6 +59,7 @@ class State:
         self.started: RunStarted | None = None
         self.ended: RunEnded | None = None
         self.stopping: RunStopping | None = None
+        self.forked: RunForked | None = None
         self.paused_at: int | None = None
         self.paused = 0
         """How long it was paused, all in all: the run's own clock is behind by as much."""

@@ -43,7 +43,7 @@ def turn(state: State, message: Message, moment: Moment) -> list[e.Event]:
     _hear(making, message)
     for group in groups:
         _look_at_group(making, group)
-    if state.timers or state.moments:
+    if (state.timers or state.moments) and type(message) is not e.RunForked:  # first what was about to be decided
         _ring(making)
     _settle_all(making)
     return making.events
@@ -118,6 +118,12 @@ def _look_at_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  
     making.look_at(making.state.root)
 
 
+def _look_at_everything(making: Deciding, message: Message) -> None:
+    """The other run may have been about to decide something just here."""
+    _look_within_root(making, message)
+    _look_at_undoers(making)
+
+
 def _look_at_root_and_undoers(making: Deciding, message: Message) -> None:
     """What waited because the run was paused waits no more."""
     _look_at_root(making, message)
@@ -152,6 +158,7 @@ _HEARING: Final[dict[str, Callable[[Deciding, Any], None]]] = {
     "run_stopping": _look_at_root_and_undoers,
     "run_resumed": _look_at_undoers,
     "run_reopened": _look_within_root,
+    "run_forked": _look_at_everything,
     "attempt_ended": _look_at_step,
     "attempt_lost": _look_at_step,
     "step_stopping": _look_at_step,

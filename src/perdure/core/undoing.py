@@ -52,7 +52,9 @@ def _is_in(effect: Effect, keys: set[str]) -> bool:
 def undo_next(turn: Deciding, region: Iterator[Effect]) -> bool:
     """Take back the latest effect that is left; whether nothing is left."""
     for effect in region:
-        if effect.flying or (effect.due is not None and effect.due > turn.now) or _try(turn, effect):
+        if effect.of:
+            _leave(turn, effect)
+        elif effect.flying or (effect.due is not None and effect.due > turn.now) or _try(turn, effect):
             return False
     return True
 
@@ -93,6 +95,13 @@ def _ask(turn: Deciding, effect: Effect, approval: Approval) -> None:
     turn.record(
         e.QuestionAsked(**about, answer="approval", about="policy", text=text, approves=approval.digest, deed="undo")
     )
+
+
+def _leave(turn: Deciding, effect: Effect) -> None:
+    """Another run did it, and may still need it."""
+    if effect.question in turn.state.questions:
+        turn.record(e.QuestionClosed(question=effect.question))
+    _give_up(turn, effect, Failure("denied", f"done by {effect.of}; roll it back there"))
 
 
 def _begin(turn: Deciding, effect: Effect, approved: tuple[str, ...]) -> None:

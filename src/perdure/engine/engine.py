@@ -44,7 +44,9 @@ from perdure.tools.hands import Hands, Tier
 
 if TYPE_CHECKING:
     from perdure.engine.forgetting import Forgotten
+    from perdure.engine.redeciding import Redecided
     from perdure.engine.rehearsing import Rehearsal
+    from perdure.engine.stubbing import Stubbed
     from perdure.plan.edits import AnyEdit
     from perdure.tools.rules import Rule
 
@@ -259,6 +261,47 @@ class Engine:
         runner = await self.host.reopened(run)
         await runner.send(e.RunReopened(step=step, by=well_formed(by)))
         return [run]
+
+    async def fork(
+        self, run: str, *, at: int | None = None, step: str = "", inputs: Mapping[str, Any] | None = None, by: str = ""
+    ) -> RunHandle:
+        """A new run that goes its own way from where another one stood. When this returns it is in the journal.
+
+        It begins with the facts of `run`: the first `at` of them, or those before the last visit of `step`. Without
+        either, those before the step whose failure it was, or all of them if the run is not over. What was done by then
+        is not done again, and is not taken back here. `inputs` are seen in place of those of the run from there on.
+        """
+        from perdure.engine.forking import Fork, forked  # noqa: PLC0415  few need it
+
+        await self._check_known(run)
+        wish = Fork(at, well_formed(step), inputs, well_formed(by))
+        made = await forked(self.journal, replace(self.host.rules), run, wish, self.host.clock.now())
+        last = msgspec.structs.replace(made[-1], artifacts=[*made[-1].artifacts, *self._named])
+        return RunHandle(self, (await self.host.begin([*made[:-1], last])).run)
+
+    async def stub(self, run: str, plan: Plan | None = None, inputs: Mapping[str, Any] | None = None) -> "Stubbed":
+        """Carry out the plan of a run, or a changed one, with what the run has recorded of the world.
+
+        Nothing is executed and nothing is written. A call that was not recorded stops it.
+        """
+        from perdure.engine.stubbing import stubbed  # noqa: PLC0415  few need it
+
+        return await stubbed(self.journal, replace(self.host.rules), run, plan, inputs)
+
+    async def redecide(self, run: str) -> "Redecided":
+        """Decide every turn of a run again, by the rules of today, up to the first that would be another one.
+
+        Nothing is executed and nothing is written.
+        """
+        from perdure.engine.redeciding import redecided  # noqa: PLC0415  few need it
+
+        return await redecided(self.journal, run, replace(self.host.rules), self._tools)
+
+    async def at(self, run: str, seq: int) -> Result:
+        """A run as it stood after its first `seq` facts."""
+        from perdure.engine.viewing import View  # noqa: PLC0415  few need it
+
+        return (await View.of(self.journal, run, seq)).result
 
     def _place_for(self, outline: Outline, wanted: str) -> str:
         """The directory that a run of a plan works on; empty if nothing in it does."""

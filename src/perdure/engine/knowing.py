@@ -1,13 +1,18 @@
 """What an engine knows of the world: its tools, its named plans, and whoever performs the rest."""
 
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from perdure.core.calls import Call, Outcome, Repeat
+from perdure.core.outline import Outline
 from perdure.core.policy import Layer
+from perdure.core.state import Rules
 from perdure.plan import Plan
-from perdure.ports import Attempt, Performer
+from perdure.plan.model.recalling import recalled
+from perdure.ports import Attempt, Journal, Performer
 from perdure.runtime.host import Knowledge
+from perdure.runtime.shelf import Shelf
 from perdure.tools import AnyTool, ToolPerformer
 from perdure.tools.box import by_name
 from perdure.tools.declaring import parameters_of
@@ -60,6 +65,21 @@ def _checked(failures: "Sequence[Rule]") -> "Sequence[Rule]":
 async def _by_nobody(attempt: Attempt) -> Outcome:
     call = attempt.call
     return Outcome.failed("unavailable", f"nobody performs {call.kind} calls here, such as {call.name!r}")
+
+
+def rules_of(journal: Journal, tools: Iterable[AnyTool]) -> Rules:
+    """What the core needs to decide about the runs of a journal that others may be writing."""
+    known = knowledge_of(tools, {}, {}, {})
+
+    @lru_cache(maxsize=64)
+    def outline(digest: str) -> Outline:
+        data = journal.fetch(digest)
+        return Outline(recalled(data), data)
+
+    return Rules(
+        Shelf(journal.fetch).read, outline, known.repeat, known.seconds, known.strategies, known.plans,
+        known.probes, known.undo, known.lasts, known.estimate,
+    )  # fmt: skip
 
 
 def knowledge_of(

@@ -62,6 +62,10 @@ def _plan(raw: Any) -> Plan:
         raise BadRequest(f"what came is no plan: {error}", "send a plan's canonical JSON") from error
 
 
+async def _fork(engine: "Engine", given: dict[str, Any]) -> Any:
+    return (await engine.fork(given.pop("run"), **given)).id
+
+
 async def _who(engine: "Engine", given: dict[str, Any]) -> Any:  # noqa: ARG001  the signature of all
     return {"pid": os.getpid(), "tools": sorted(engine.tools)}
 
@@ -87,6 +91,7 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
     "resume": _resume,
     "stop": _stop,
     "retry": _about_run("retry"),
+    "fork": _fork,
     "rollback": _about_run("rollback"),
     "pause": _about_run("pause"),
     "cancel": _about_run("cancel"),
@@ -94,7 +99,7 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
     "signal": _about_run("signal"),
     "revise": _about_run("revise"),
 }
-_BEGINNING: Final = frozenset({"start", "resume", "retry", "rollback"})
+_BEGINNING: Final = frozenset({"start", "resume", "retry", "fork", "rollback"})
 """What makes no sense where nothing is begun."""
 _FIELDS: Final = {
     "start": ("plan", "inputs", "session", "seed", "workspace"),
@@ -102,6 +107,7 @@ _FIELDS: Final = {
     "resume": ("run", "by"),
     "stop": ("by",),
     "retry": ("run", "step", "by"),
+    "fork": ("run", "at", "step", "inputs", "by"),
     "rollback": ("run", "to", "reason", "by"),
     "pause": ("run", "reason", "by"),
     "cancel": ("run", "step", "reason", "by"),
@@ -112,6 +118,7 @@ _FIELDS: Final = {
 _NEEDED: Final = {
     "start": ("plan",),
     "retry": ("run",),
+    "fork": ("run",),
     "rollback": ("run",),
     "pause": ("run",),
     "cancel": ("run",),

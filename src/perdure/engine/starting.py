@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from perdure import __version__
 from perdure.core import events as e
 from perdure.core.outline import Outline
 from perdure.core.seeing import with_defaults
@@ -62,6 +63,7 @@ def first_fact(
     plan = outline.plan
     kept: dict[str, bytes] = {}
     due = None if plan.timeout is None else at + round(plan.timeout * 1000)
+    terms["release"] = __version__
     terms["goal"], terms["inputs"] = goal_of(plan, inputs), keep(dict(inputs), kept)
     values = [Artifact(name, data) for name, data in kept.items()]
     return e.RunStarted(plan=outline.digest, due=due, **terms), [Artifact(outline.digest, outline.data), *values]

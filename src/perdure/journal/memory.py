@@ -138,13 +138,22 @@ class MemoryJournal:
 
     async def take_in(self, lines: Iterable[bytes]) -> Run:
         """Keep an exported run."""
-        turns = parcel.unpack(lines)
-        if turns[0].run in self._runs:
-            raise AlreadyThere(f"there is a run {turns[0].run} already")
-        for turn in turns:
-            self._keep(turn)
-        self._waiters.wake_all([turns[0].run])
-        return self._runs[turns[0].run].run
+        return await self.begin(parcel.unpack(lines))
+
+    async def begin(self, turns: Sequence[Turn]) -> Run:
+        """Keep the turns of a new run."""
+        run = turns[0].run
+        if run in self._runs:
+            raise AlreadyThere(f"there is a run {run} already")
+        try:
+            for turn in turns:
+                self._keep(turn)
+        except Exception:
+            self._runs.pop(run, None)
+            self._questions = {key: each for key, each in self._questions.items() if each.run != run}
+            raise
+        self._waiters.wake_all([run])
+        return self._runs[run].run
 
     async def sweep(self, before: int, keep: int = 0) -> Swept:
         """Forget what is over and old, and artifacts that nobody names any more."""

@@ -98,7 +98,12 @@ class SqliteJournal:
 
     async def take_in(self, lines: Iterable[bytes]) -> Run:
         """Keep an exported run in one commit."""
-        turns = await asyncio.to_thread(parcel.unpack, lines)
+        return await self.begin(await asyncio.to_thread(parcel.unpack, lines))
+
+    async def begin(self, turns: Sequence[Turn]) -> Run:
+        """Keep the turns of a new run in one commit."""
+        for turn in turns:
+            check(turn)
         await self._do(lambda store: store.take_in(turns))
         self._waiters.wake_all([turns[0].run])
         return await self.run(turns[0].run)

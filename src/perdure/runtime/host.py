@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -30,6 +30,7 @@ from perdure.ports import (
     JournalError,
     Performer,
     Run,
+    Turn,
     UnknownRun,
 )
 from perdure.runtime.alarms import Alarms
@@ -146,6 +147,12 @@ class Host:
         runner = self.runners[run] = Runner(self, State(run, self.rules), 0)
         await runner.begin(started, artifacts)
         return runner
+
+    async def begin(self, turns: Sequence[Turn]) -> Runner:
+        """Drive a run that begins with more than one turn; it has begun, with all of them, when this returns."""
+        if self.failure is not None:
+            raise self.failure
+        return await self.runner((await self.journal.begin(turns)).id)
 
     async def runner(self, run: str) -> Runner:
         """The runner of a run, loaded if it is not here."""

@@ -39,6 +39,8 @@ class Room:
         """Those that were told and have not looked yet, with the line they stood in: a place is kept for each."""
         self._locks: dict[str, str] = {}
         self._parked: dict[str, dict[str, None]] = {}
+        self._claims: dict[str, set[str]] = {}
+        """Runs that by their facts hold what another one has, as forks do: they begin nothing before they have it."""
 
     def moment(self, run: str, at: int) -> Moment:
         """What a run may take now. Where others wait, what is free is shared."""
@@ -51,7 +53,8 @@ class Room:
         tools = {name: self._left_for(name) for name in self._limits.tools}
         if mine is not None:
             self._woken[run] = mine
-        return Moment(at, min(share, self._left_in(run)), tools, self._locked_for(run), self._closed)
+        held = self._closed or run in self._claims
+        return Moment(at, 0 if held else min(share, self._left_in(run)), tools, self._locked_for(run), held)
 
     def _left_for(self, tool: str) -> int:
         kept = sum(line == tool for line in self._woken.values())
@@ -111,7 +114,8 @@ class Room:
         """Note what a run could begin and may not, now that it has looked. Who waited already keeps its place."""
         if not tools and not self._since and not self._woken:
             return
-        lines = {tool if tool in self._limits.tools else "" for tool in tools}
+        wanted = () if run in self._claims else tools
+        lines = {tool if tool in self._limits.tools else "" for tool in wanted}
         woken = self._woken.pop(run, None) is not None
         if not lines:
             if self._leave_line(run) or woken:
@@ -159,12 +163,27 @@ class Room:
         freed = [name for name, holder in self._locks.items() if holder == run and name not in held]
         for name in freed:
             del self._locks[name]
-        self._locks.update(dict.fromkeys(held, run))
+        self._claim(run, {name for name in held if self._locks.setdefault(name, run) != run})
         for name in waits_for:
             self._parked.setdefault(name, {})[run] = None
         for name in freed:
-            for waiting in self._parked.pop(name, {}):
-                self._wake(waiting)
+            self._hand_on(name)
+
+    def _claim(self, run: str, names: set[str]) -> None:
+        if names:
+            self._claims[run] = names
+        else:
+            self._claims.pop(run, None)
+
+    def _hand_on(self, name: str) -> None:
+        """Somebody let go of a lock: it goes to whoever counts on it, or to the first of those who would like it."""
+        claimant = next((run for run, names in self._claims.items() if name in names), None)
+        if claimant is not None:
+            self._locks[name] = claimant
+            self._claim(claimant, self._claims[claimant] - {name})
+            self._wake(claimant)
+        for waiting in self._parked.pop(name, {}):
+            self._wake(waiting)
 
     @property
     def is_unlocked(self) -> bool:

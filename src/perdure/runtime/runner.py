@@ -369,7 +369,7 @@ class Runner:
             return self._undo_attempt(command)
         if command.deed == "judge":
             return self._judging_attempt(command)
-        key = key_of(self.run, command.step, command.visit, work.digest)
+        key = key_of(work.of or self.run, command.step, command.visit, work.digest)
         call = work.call or call_of(state, cell)
         if cell.traits.literal is None and cell.traits.wants_secrets:
             call = call_of(state, cell, self.host.secrets)

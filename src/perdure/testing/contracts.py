@@ -345,6 +345,21 @@ async def a_run_can_be_carried(make: Make) -> None:
         await _refused(target.take_in(lines), AlreadyThere, "a run is taken in once")
 
 
+async def a_run_begins_whole_or_not_at_all(make: Make) -> None:
+    """Several turns of a new run are kept together; where one is wrong, none is."""
+    async with _made(make) as journal:
+        await _rich(journal)
+        shown = Summary("running")
+        turns = [a_turn("r_2", 1), a_turn("r_2", 2), replace(a_turn("r_2", 3), summary=shown)]
+        bad = [turns[0], turns[1], replace(turns[2], artifacts=[Artifact("0" * 64)])]
+        await _refused(journal.begin(bad), UnknownArtifact, "one turn names what is not there")
+        await _refused(journal.run("r_2"), UnknownRun, "nothing of it was kept")
+        _same((await journal.begin(turns)).head_seq, 3, "all of it was kept")
+        _same((await journal.verify("r_2")).bad_seq, None, "it verifies")
+        await journal.append(a_turn("r_2", 4))
+        await _refused(journal.begin(turns), AlreadyThere, "a run begins once")
+
+
 async def a_damaged_export_is_refused(make: Make) -> None:
     """Whatever was changed in it, and nothing of it is kept."""
     async with _made(make) as source, _made(make) as target:
@@ -417,6 +432,7 @@ JOURNAL_LAWS: Final[tuple[Law, ...]] = (
     artifacts_are_kept_once,
     followers_see_every_entry,
     a_run_can_be_carried,
+    a_run_begins_whole_or_not_at_all,
     a_damaged_export_is_refused,
     what_is_over_can_be_forgotten,
     a_closed_journal_takes_nothing,

@@ -52,6 +52,7 @@ class Disk:
         self.run, self.runs, self.due, self.questions = journal.run, journal.runs, journal.due, journal.questions
         self.artifact, self.fetch, self.verify = journal.artifact, journal.fetch, journal.verify
         self.export, self.take_in, self.sweep = journal.export, journal.take_in, journal.sweep
+        self.begin = journal.begin
 
     def append(self, turn: Turn, *, alone: bool = False) -> Awaitable[None]:
         """Keep a turn, unless something happens to it."""

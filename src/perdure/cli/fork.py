@@ -1,0 +1,60 @@
+"""`perdure fork`: a new run that goes its own way from where another one stood."""
+
+from typing import Any
+
+import click
+
+from perdure.cli.detaching import detach_fork
+from perdure.cli.driving import Fork
+from perdure.cli.inputs import inputs_from
+from perdure.cli.interrupts import carried_out
+from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.manners import carried_on, following_options, manner_for, tools_option, workspace_option
+from perdure.cli.reaching import by_option, full_id, whoever
+from perdure.config import Settings
+from perdure.engine import View
+
+
+@click.command()
+@click.argument("run")
+@click.option("--from", "start", metavar="STEP|SEQ", help="Before the last visit of STEP, or after the fact SEQ.")
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="An input from there on; VALUE may be @FILE.")
+@click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
+@tools_option
+@workspace_option
+@by_option
+@following_options
+@db_option
+@click.pass_context
+def fork(ctx: click.Context, run: str, start: str | None, pairs: tuple[str, ...], **given: Any) -> None:
+    """Begin a new run with the facts of RUN up to a point, and follow it as `perdure run` does.
+
+    RUN is an id, the beginning of one, or @last; it stays as it is. Without --from, a run that failed is forked before
+    the step whose failure it was, and one that is not over where it stands. What was done by then is not done again,
+    and is not taken back here. What was under way there is in doubt here, as after a crash.
+    """
+    settings = settings_for(given["db"])
+    id_ = carried_out(full_id(settings, run))
+    inputs = carried_out(_inputs(settings, id_, pairs))
+    job = Fork(id_, *_point(start), inputs, whoever(given["by"]))
+    manner = manner_for(id_, settings, given)
+    if given["detach"]:
+        detach_fork(manner, job)
+        return
+    ctx.exit(carried_on(job, manner))
+
+
+def _point(start: str | None) -> tuple[int | None, str]:
+    """A number is that of a fact; no step is called so."""
+    if start is not None and start.isdecimal() and start.isascii():
+        return int(start), ""
+    return None, start or ""
+
+
+async def _inputs(settings: Settings, run: str, pairs: tuple[str, ...]) -> dict[str, Any]:
+    """What is to be seen otherwise, as the inputs of the plan want it."""
+    if not pairs:
+        return {}
+    async with opened(settings) as journal:
+        view = await View.of(journal, run, 1)
+        return inputs_from(view.state.cells[""].scope.outline.plan.inputs, pairs, None)

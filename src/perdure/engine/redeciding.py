@@ -1,0 +1,266 @@
+"""Deciding again: every turn of a run is decided by the rules of today, and held against what was recorded.
+
+A journal has the facts of a run and not the messages that they came from, nor how much room there was. But the first
+fact of a turn is the message itself, unless it was only a look at the clock; and which attempts began tells how many
+could. So each turn is decided with all the room there is first, then with as much as was used; only where no room in
+the world leads to what was recorded, the rules have changed.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from msgspec import structs
+
+from perdure.core import events as e
+from perdure.core.accepting import Look, Message, Refused
+from perdure.core.deciding import Moment
+from perdure.core.evolve import evolve
+from perdure.core.state import Rules, State
+from perdure.core.turn import replay, turn
+from perdure.errors import PerdureError
+from perdure.ports import Journal
+
+Fact = tuple[e.Event, int]
+"""What happened, and when."""
+PLENTY: Final = 1_000_000
+MOST_LOCKS: Final = 20
+"""So often it is assumed that one more lock was held by another run."""
+MESSAGES: Final = (
+    e.RunStarted, e.RunPaused, e.RunResumed, e.RunReopened, e.RunRevised, e.RunForked, e.AttemptEnded, e.AttemptLost,
+    e.AttemptProgressed, e.QuestionAnswered, e.SignalReceived,
+)  # fmt: skip
+"""Facts that are nothing but messages: a turn begins with each of them."""
+_TAKING: Final = (e.AttemptStarted, e.LocksTaken)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first turn that would be another one today."""
+
+    seq: int
+    """Its first fact."""
+    turn: int
+    """Which turn of the run it is."""
+    message: str
+    """What it answers: the type of a fact, or `look`."""
+    recorded: tuple[e.Event, ...]
+    decided: tuple[e.Event, ...]
+    error: str = ""
+    """Why nothing could be decided at all."""
+
+    @property
+    def same(self) -> int:
+        """How many facts are the same before the first that is not."""
+        pairs = enumerate(zip(self.recorded, self.decided, strict=False))
+        shorter = min(len(self.recorded), len(self.decided))
+        return next((place for place, (was, now) in pairs if was != now), shorter)
+
+
+@dataclass(frozen=True, slots=True)
+class Redecided:
+    """What came of deciding a run again."""
+
+    turns: int
+    facts: int
+    difference: Difference | None = None
+
+
+class NotKnown(PerdureError):
+    """What a run was decided by is not known here."""
+
+    code: ClassVar[str] = "PRD3302"
+    exit_code: int = 2
+
+
+async def redecided(journal: Journal, run: str, rules: Rules, tools: Collection[str]) -> Redecided:
+    """The same for a run in a journal. `NotKnown` if its tools are not: what they declare is part of the rules."""
+    _, entries = await journal.load(run)
+    facts = [(e.decode(each.type, each.body), each.at) for each in entries]
+    missing = sorted({*_unknown_tools(rules, facts, tools), *_unknown_strategies(rules, facts)})
+    if missing:
+        told = f"{run} was decided by what is not known here: {', '.join(missing)}"
+        raise NotKnown(told, "name the module that has it with --tools")
+    return redecide(run, rules, facts)
+
+
+def _unknown_tools(rules: Rules, facts: Sequence[Fact], tools: Collection[str]) -> Iterator[str]:
+    plans = {plan for event, _ in facts if (plan := getattr(event, "plan", ""))}
+    for outline in map(rules.outline, plans):
+        named = (outline.traits(node).tool for node in outline.index.nodes)
+        yield from (tool for tool in named if tool and tool not in tools)
+
+
+def _unknown_strategies(rules: Rules, facts: Sequence[Fact]) -> Iterator[str]:
+    used = {event.strategy for event, _ in facts if isinstance(event, e.StepEntered)}
+    return (f"the strategy {each}" for each in used if each and each not in rules.strategies)
+
+
+def redecide(run: str, rules: Rules, facts: Sequence[Fact]) -> Redecided:
+    """Decide every turn of a run again, up to the first that differs. Nothing is executed, nothing is written."""
+    return _Redeciding(run, rules, facts).through()
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """One way in which there may have been room."""
+
+    slots: int | None = None
+    """None: as many as were used."""
+    by_tool: bool = False
+    """Whether no more began with a tool than did."""
+    held: bool = False
+
+
+_ROOMS: Final = (
+    _Room(PLENTY),
+    _Room(),
+    _Room(PLENTY, by_tool=True),
+    _Room(by_tool=True),
+    _Room(1),
+    _Room(0, held=True),
+)
+
+
+class _Redeciding:
+    def __init__(self, run: str, rules: Rules, facts: Sequence[Fact]) -> None:
+        self._run, self._rules, self._facts = run, rules, facts
+        self._place = self._turns = 0
+        self._state: State | None = State(run, rules)
+        self._rooms = list(_ROOMS)
+        """Those that led to what was recorded lately come first."""
+
+    def through(self) -> Redecided:
+        while self._place < len(self._facts):
+            difference = self._next()
+            if difference is not None:
+                return Redecided(self._turns, self._place, difference)
+            self._turns += 1
+        return Redecided(self._turns, self._place)
+
+    def _next(self) -> Difference | None:
+        """Go past one turn; or say how it differs."""
+        first: Difference | None = None
+        for message in self._messages():
+            found = self._by_message(message)
+            if found is None:
+                return None
+            first = first or found
+        return first
+
+    # ------------------------------------------------------------ messages
+
+    def _messages(self) -> Iterator[Message]:
+        """What a turn that begins here may have answered."""
+        event = self._facts[self._place][0]
+        if isinstance(event, MESSAGES):
+            yield structs.replace(event, to="") if isinstance(event, e.AttemptEnded) else event
+            return
+        if isinstance(event, e.RunStopping) and event.exit != "failure":
+            yield event
+        if isinstance(event, e.StepStopping) and event.failure is not None and event.failure.kind == "cancelled":
+            yield e.StepStopping(step=event.step, failure=event.failure)
+        yield Look()
+
+    @property
+    def _end(self) -> int:
+        """Where the next turn begins at the latest."""
+        at = self._facts[self._place][1]
+        for place in range(self._place + 1, len(self._facts)):
+            event, when = self._facts[place]
+            if when != at or isinstance(event, MESSAGES):
+                return place
+        return len(self._facts)
+
+    # ------------------------------------------------------------ rooms
+
+    def _by_message(self, message: Message) -> Difference | None:
+        locked: frozenset[str] = frozenset()
+        first: Difference | None = None
+        for _ in range(MOST_LOCKS):
+            found = self._by_rooms(message, locked)
+            if found is None:
+                return None
+            first = first or found
+            more = self._locks_of(found) - locked
+            if not more:
+                return first
+            locked |= more
+        return first
+
+    def _by_rooms(self, message: Message, locked: frozenset[str]) -> Difference | None:
+        """Decide in one room after another; None if one of them leads to what was recorded."""
+        first: Difference | None = None
+        for room in tuple(self._rooms):
+            found = self._decided(message, self._moment(room, locked))
+            if found is None:
+                self._rooms.remove(room)
+                self._rooms.insert(0, room)
+                return None
+            first = found if room == _ROOMS[0] or first is None else first
+        return first
+
+    def _moment(self, room: _Room, locked: frozenset[str]) -> Moment:
+        at, end = self._facts[self._place][1], self._end
+        seen = (event for event, _ in self._facts[self._place : end])
+        begun = [event for event in seen if isinstance(event, e.AttemptStarted) and event.deed == "do"]
+        slots = len(begun) if room.slots is None else room.slots
+        tools = self._tools_used(begun, end) if room.by_tool else {}
+        return Moment(at, slots, tools, locked, room.held)
+
+    def _tools_used(self, begun: list[e.AttemptStarted], end: int) -> dict[str, int]:
+        cells = self._folded(end).cells
+        used = Counter(cells[each.step].traits.tool for each in begun)
+        return {tool: used[tool] for cell in cells.values() if (tool := cell.traits.tool)}
+
+    def _locks_of(self, difference: Difference) -> frozenset[str]:
+        """Locks of the first who would begin now and did not: another run may have held them."""
+        first = difference.decided[difference.same : difference.same + 1]
+        if not first or not isinstance(first[0], _TAKING):
+            return frozenset()
+        state = self._folded(self._place)
+        for event in difference.decided:  # it may have been entered in this very turn
+            evolve(state, event, self._facts[self._place][1])
+        return frozenset(state.cells[first[0].step].traits.locks)
+
+    # ------------------------------------------------------------ one turn
+
+    def _decided(self, message: Message, moment: Moment) -> Difference | None:
+        state = self._state if self._state is not None else self._folded(self._place)
+        self._state, error = None, ""
+        made: list[e.Event] = []
+        try:
+            made = turn(state, message, moment)
+        except _FAILING as failure:
+            error = f"{type(failure).__name__}: {failure}"
+        end = self._end
+        recorded = [event for event, _ in self._facts[self._place : end]]
+        if not error and self._fits(made, recorded, end):
+            return self._pass(state, made, end)
+        word = "look" if isinstance(message, Look) else message.type
+        told = tuple(recorded), tuple(made)
+        return Difference(self._place + 1, self._turns + 1, word, *told, error)
+
+    def _fits(self, made: list[e.Event], recorded: list[e.Event], end: int) -> bool:
+        """Whether it is what was recorded: all of it, or, where a fork has cut a turn off, all that was left."""
+        if self._is_cut(end):
+            return bool(made) and made[: len(recorded)] == recorded
+        return bool(made) and made == recorded[: len(made)]
+
+    def _is_cut(self, end: int) -> bool:
+        return end < len(self._facts) and isinstance(self._facts[end][0], e.RunForked)
+
+    def _pass(self, state: State, made: list[e.Event], end: int) -> None:
+        """Go on behind a turn, with the state that it left."""
+        state.kept.clear()
+        is_whole = self._place + len(made) <= end
+        self._place = self._place + len(made) if is_whole else end
+        self._state = state if is_whole else None
+
+    def _folded(self, place: int) -> State:
+        return replay(self._run, self._rules, self._facts[:place])
+
+
+_FAILING: Final = (Refused, ValueError, KeyError, AttributeError, AssertionError, IndexError, TypeError)
+"""What deciding ends with when the rules do not fit the facts at all."""
