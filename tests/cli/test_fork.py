@@ -24,14 +24,14 @@ def failed(place):
 
 def test_a_failed_run_goes_on_with_other_inputs(place):
     old = failed(place)
-    before = place.do("export", old).stdout
+    before = place.do("export", old, "-o", "-").stdout
     place.let("two")
     done = place.do("fork", old, "--set", "name=two", *TOOLS)
     assert done.stdout == "two\n"
     assert "the run starts" not in done.stderr
     assert f"goes its own way from {old} at 3" in done.stderr
     assert place.deeds() == ["first", "begun one", "begun two"]
-    assert place.do("export", old).stdout == before
+    assert place.do("export", old, "-o", "-").stdout == before
     assert place.is_replayed() == "succeeded"
     place.do("replay", "@last", "--decide", *TOOLS)
 
@@ -78,7 +78,7 @@ def test_in_the_background(place):
 
 def test_of_a_run_that_came_from_elsewhere(place, tmp_path):
     old = failed(place)
-    (tmp_path / "run.jsonl").write_text(place.do("export", old).stdout)
+    (tmp_path / "run.jsonl").write_text(place.do("export", old, "-o", "-").stdout)
     place.db = tmp_path / "other.db"
     place.do("import", tmp_path / "run.jsonl")
     place.let("one")

@@ -9,7 +9,7 @@ the world leads to what was recorded, the rules have changed.
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 from msgspec import structs
 
@@ -27,10 +27,21 @@ Fact = tuple[e.Event, int]
 PLENTY: Final = 1_000_000
 MOST_LOCKS: Final = 20
 """So often it is assumed that one more lock was held by another run."""
-MESSAGES: Final = (
-    e.RunStarted, e.RunPaused, e.RunResumed, e.RunReopened, e.RunRevised, e.RunForked, e.AttemptEnded, e.AttemptLost,
-    e.AttemptProgressed, e.QuestionAnswered, e.SignalReceived,
-)  # fmt: skip
+MESSAGES: Final = frozenset(
+    [
+        "run_started",
+        "run_paused",
+        "run_resumed",
+        "run_reopened",
+        "run_forked",
+        "run_revised",
+        "attempt_ended",
+        "attempt_lost",
+        "attempt_progressed",
+        "question_answered",
+        "signal_received",
+    ]
+)
 """Facts that are nothing but messages: a turn begins with each of them."""
 _TAKING: Final = (e.AttemptStarted, e.LocksTaken)
 
@@ -154,8 +165,8 @@ class _Redeciding:
     def _messages(self) -> Iterator[Message]:
         """What a turn that begins here may have answered."""
         event = self._facts[self._place][0]
-        if isinstance(event, MESSAGES):
-            yield structs.replace(event, to="") if isinstance(event, e.AttemptEnded) else event
+        if event.type in MESSAGES:
+            yield cast("Message", structs.replace(event, to="") if isinstance(event, e.AttemptEnded) else event)
             return
         if isinstance(event, e.RunStopping) and event.exit != "failure":
             yield event
@@ -169,7 +180,7 @@ class _Redeciding:
         at = self._facts[self._place][1]
         for place in range(self._place + 1, len(self._facts)):
             event, when = self._facts[place]
-            if when != at or isinstance(event, MESSAGES):
+            if when != at or event.type in MESSAGES:
                 return place
         return len(self._facts)
 

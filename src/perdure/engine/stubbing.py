@@ -83,7 +83,7 @@ async def stubbed(
     recording = recorded(run, rules, entries)
     began = recording.state.started
     assert began is not None  # noqa: S101  its first fact says so
-    outline = rules.outline(began.plan) if plan is None else Outline(plan)
+    outline = Outline(plan or recording.state.cells[""].scope.outline.plan)
     known: dict[str, Any] = began.inputs.load(recording.state.read) or {}
     given = {name: value for name, value in known.items() if name in outline.plan.inputs} | dict(inputs or {})
     at = entries[0].at
