@@ -47,7 +47,7 @@ def test_a_person_edits_a_run_of_another_process_in_the_middle_of_a_group(place)
 def editor(place, text):
     """A program that puts a text in the place of the file it is given."""
     path = place.path / "editor"
-    path.write_text(f"#!/bin/sh\ncp \"$1\" seen\ncat > \"$1\" <<'END'\n{text}\nEND\n")
+    path.write_text(f'#!/bin/sh\ncp "$1" seen\ncat > "$1" <<\'END\'\n{text}\nEND\n')
     path.chmod(0o755)
     return {"VISUAL": str(path)}
 

@@ -43,7 +43,9 @@ class Gate:
 
 async def test_a_person_edits_the_plan_in_the_middle_of_a_parallel_group():
     gate = Gate()
-    plan = Plan.model_validate({"steps": [{"id": "g", "mode": "graph", "steps": [do("a"), do("b"), do("c", needs=["b"])]}, do("z")]})
+    plan = Plan.model_validate(
+        {"steps": [{"id": "g", "mode": "graph", "steps": [do("a"), do("b"), do("c", needs=["b"])]}, do("z")]}
+    )
     async with Engine.open(tools=[gate.tool]) as engine:
         run = await engine.start(plan)
         await gate.until("a", "b")
@@ -130,7 +132,9 @@ async def test_a_run_without_a_workspace_gets_none_by_a_revision(tmp_path):
     async with Engine.open(tmp_path / "runs.db", workspace=tmp_path / "w") as engine:
         run = await engine.start(Plan.model_validate({"steps": [{"id": "q", "ask": "Go on?"}]}))
         with pytest.raises(Elsewhere, match="no directory"):
-            await run.revise([{"insert": {"id": "n", "tool": "files.write", "with": {"path": "a", "text": "b"}}, "into": ""}])
+            await run.revise(
+                [{"insert": {"id": "n", "tool": "files.write", "with": {"path": "a", "text": "b"}}, "into": ""}]
+            )
 
 
 async def test_a_named_plan_that_a_revision_brings_is_kept_with_the_run():

@@ -390,7 +390,9 @@ async def revised(disk):
         await handle.answer("q_read_2", True, by="anna")
         await asyncio.sleep(1)
         third = {"id": "third", "tool": "flow.echo", "with": {"value": "${steps.write.output}"}}
-        await handle.revise([{"insert": third, "into": "both"}, {"amend": "", "fields": {"budget": {"steps": 20}}}], base=1)
+        await handle.revise(
+            [{"insert": third, "into": "both"}, {"amend": "", "fields": {"budget": {"steps": 20}}}], base=1
+        )
         await handle.answer("q_left_1", True, by="anna")
         await handle.result()
 
