@@ -7,6 +7,7 @@ from perdure.core.accepting import NotRevised, OtherRevision, Over, Refused
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.core.refitting import owned
+from perdure.core.seeing import output_of
 from perdure.plan.toolbox import Toolbox
 from perdure.testing.worlds import HANGS, World
 
@@ -229,6 +230,32 @@ def test_what_was_done_in_an_earlier_visit_of_a_group_can_still_be_read():
     revise(made, {"replace": "c", "step": {"id": "c", "steps": [new("c1"), new("c2")], "needs": ["a"]}})
     revise(made, {"insert": new("c3"), "into": "c"})
     assert rest(made)[-5:] == ["a", "c1", "c2", "c3", "look"]
+
+
+def test_a_group_that_was_done_in_an_earlier_visit_may_be_another_one_in_this():
+    inner = {"id": "c", "parallel": [new("c1", **{"with": {"value": 1}}), new("c2")], "needs": ["a"]}
+    group = {"id": "g", "mode": "graph", "steps": [new("a"), inner, new("d", needs=["a"])], "max_visits": 5}
+    again = {
+        "id": "again",
+        "decide": "steps.g.visits < 2 ? 'g' : 'done'",
+        "choices": ["g", "done"],
+        "on": {"done": "done"},
+    }
+    made = world(group, again, done=4)
+    assert made.state.visits["g"] == 2
+    revise(made, {"replace": "c", "step": {**inner, "parallel": [new("c9")]}}, {"remove": "d"})
+    revise(made, {"insert": new("c8"), "into": "c"}, {"amend": "c", "fields": {"title": "other"}})
+    made.fold()
+    past = made.state.cells["g"].result.body.children[1]
+    assert output_of(made.state, past) == {"c1": 1, "c2": None}, "what was done before can still be read"
+    assert rest(made)[-3:] == ["a", "c9", "c8"]
+
+
+def test_a_new_group_can_be_edited_like_the_rest():
+    made = world(new("a"))
+    revise(made, {"insert": {"id": "h", "steps": [new("h1")]}, "after": "a"}, {"insert": new("h2"), "into": "h"})
+    assert refused(made, {"insert": new("x"), "into": "nowhere"}) == ["PRD1502"]
+    assert rest(made) == ["a", "h1", "h2"]
 
 
 def test_a_run_that_is_over_or_stopping_is_not_revised():

@@ -27,7 +27,7 @@ def run_revised(state: State, event: e.RunRevised) -> None:
         outline.renew(renewed, touched, (node for top in graft.gone.values() for node in (top, *within(top))))
         for group in sorted(touched, key=lambda node: node.depth):  # whatever is inside is found by its new place
             for cell, body in _bodies_at(state, group):
-                _refit(state, cell, body, touched[group])
+                _refit(cell, body, touched[group])
         for node in renewed:
             _renew(state, node, outline)
         for node in graft.born:
@@ -72,15 +72,11 @@ def _same(node: Node, outline: Outline) -> Node:
 
 def _all_cells(top: Cell) -> Iterator[Cell]:
     """Every cell that somebody could ask about, each after the one around it."""
-    stack, seen = [top], {id(top)}
+    stack = [top]
     while stack:
         cell = stack.pop()
         yield cell
-        for body in _bodies_of(cell):
-            for child in body.children.values():
-                if id(child) not in seen:
-                    seen.add(id(child))
-                    stack.append(child)
+        stack.extend(child for body in _bodies_of(cell) for child in body.children.values())
 
 
 def _bodies_of(cell: Cell) -> Iterator[Body]:
@@ -126,9 +122,8 @@ def _forget_terms(cell: Cell) -> None:
     """The next visit begins as the step says now."""
     if cell.is_live or isinstance(cell.body, Body):
         return
-    cell.kind = cell.traits.kind
-    if cell.parent is not None:
-        cell.ledger, cell.ledgers = None, cell.parent.ledgers
+    assert cell.parent is not None  # noqa: S101  the run itself is live as long as it can be revised
+    cell.kind, cell.ledger, cell.ledgers = cell.traits.kind, None, cell.parent.ledgers
 
 
 # ------------------------------------------------------------------------------- groups with other steps in them
@@ -171,26 +166,25 @@ def _bodies_at(state: State, group: Node) -> Iterator[tuple[Cell, Body]]:
             yield from bodies_in(cell)
 
 
-def _refit(state: State, cell: Cell, body: Body, before: list[Node]) -> None:
-    """Give every child its new place. One that is gone was never reached in this visit."""
+def _refit(cell: Cell, body: Body, before: list[Node]) -> None:
+    """Give every child its new place. One that is gone was not reached in this visit, but perhaps in an earlier one."""
     places = {child.id: child.position for child in cell.tree.children}
     children = {position: body.children.pop(position) for position in list(body.children)}
     for position, child in children.items():
         place = places.get(before[position].id)
         if place is not None:
             body.children[place], child.position = child, place
-        elif child.result is None and state.cells.get(child.key) is child:
-            del state.cells[child.key]
     body.live = {child.position: child for child in body.live.values()}
     if isinstance(body, Serial):
         body.cursor = places.get(before[body.cursor].id, -1) if body.cursor >= 0 else -1
         body.rounds = body.rounds or ([[]] if cell.within.outline.loops(cell.tree) else [])
-    elif isinstance(body, Graph):
+    else:
         _rewire(cell, body)
 
 
-def _rewire(cell: Cell, body: Graph) -> None:
+def _rewire(cell: Cell, body: Body) -> None:
     """Count anew what each step waits for: new ones may begin at once, if all that they need is over."""
+    assert isinstance(body, Graph)  # noqa: S101  one or the other
     body.total = len(cell.tree.children)
     body.left = [0] * body.total
     reset_needs(cell, body, [child for child in body.children.values() if child.status == "over"])

@@ -85,11 +85,10 @@ class _Proposal:
 
     def _guard(self, edit: AnyEdit, number: int) -> Problem | None:
         """Why a step cannot be edited, before it is."""
-        match edit:
-            case Insert():
-                return self._guard_insert(edit, number)
-            case Replace(replace=name) | Remove(remove=name) | Amend(amend=name):
-                node = self._index.by_id.get(name) if name else self._index.root
+        if isinstance(edit, Insert):
+            return self._guard_insert(edit, number)
+        name = edit.replace if isinstance(edit, Replace) else edit.remove if isinstance(edit, Remove) else edit.amend
+        node = self._index.by_id.get(name) if name else self._index.root
         if node is not None and node.id in self._past:
             return self._guard_past(node, self._past[node.id], edit, number)  # it may have been replaced just now
         return None if node is None or self._is_new(node) else self._guard_node(node, edit, number)
@@ -163,14 +162,13 @@ class _Proposal:
 
     def _comes(self, node: Node) -> bool:
         """Whether a step, or a group around it, can still be entered."""
-        for child in (node, *node.around):
-            parent = child.parent
-            if parent is None:
-                return False
+        child = node
+        for parent in node.around:
             pairs = self._present.get(parent, ())
             if parent in self._more or any(cell.status == "active" and self._fits(child, body) for cell, body in pairs):
                 return True
-        raise AssertionError  # the plan itself stands in nothing
+            child = parent
+        return False
 
     def _fits(self, child: Node, body: Body) -> bool:
         if isinstance(body, Serial):

@@ -152,7 +152,7 @@ def mentions(step: AnyStep, names: AbstractSet[str]) -> bool:
     """Whether a step itself may name one of some steps: in an expression, as a need, or as a target."""
     own = vars(step)
     values = [own[word] for word in step.model_fields_set if word not in UNNAMING]
-    return any(not names.isdisjoint(WORD.findall(text)) for text in _words_of(values))
+    return any(not names.isdisjoint(WORD.findall(text)) for text in _words_of(values) if any(map(text.count, names)))
 
 
 def _words_of(values: list[Raw]) -> Iterator[str]:
