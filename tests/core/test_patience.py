@@ -186,3 +186,12 @@ def test_what_was_said_before_is_told_from_what_is_new():
     assert is_said_before(world.state, yes) is True
     with pytest.raises(Answered):
         is_said_before(world.state, no)
+
+
+def test_whoever_pauses_a_run_in_the_last_moment_gives_people_time():
+    world = World({"steps": [{"id": "q", "ask": "Well?", "deadline": "1h"}]}, forgetful=True).start()
+    world.now = NOON + HOUR
+    world.pause()
+    world.now += HOUR
+    world.answer(True)
+    assert world.exit_of("q") == "approved"
