@@ -41,6 +41,7 @@ PART: Final = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.D
 RECORDS: Final = (
     parts.Retry,
     parts.Budget,
+    parts.Questions,
     parts.Estimate,
     parts.Policy,
     parts.Files,

@@ -72,7 +72,7 @@ def test_the_first_answer_counts(place):
     found = json.loads(place.do("approve", "@last", "--json").stdout)
     assert (found["schema"], found["questions"], found["driven"]) == ("perdure.run/1", {}, False)
     assert "PRD3004" in place.do("approve", "@last", code=3).stderr
-    assert "PRD3004" in place.do("reject", "@last", "q_ship_1", code=3).stderr
+    assert "PRD3008" in place.do("reject", "@last", "q_ship_1", code=3).stderr
 
 
 def test_one_of_several_has_to_be_named(place):
@@ -90,8 +90,9 @@ def test_one_of_several_has_to_be_named(place):
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (["answer", "@last"], 2),
-        (["answer", "@last", "q_ship_1", "yes", "no"], 2),
+        (["answer"], 2),
+        (["answer", "@last"], 3),
+        (["answer", "@last", "q_ship_1", "yes", "no"], 3),
         (["answer", "r_nowhere", "yes"], 3),
         (["approve", "@last"], 3),
         (["approve"], 2),

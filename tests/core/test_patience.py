@@ -4,8 +4,9 @@ import pytest
 from driven import tool
 
 from perdure.core import events as e
-from perdure.core.accepting import MOST_SAID, Answered, BadAnswer, NoQuestion
+from perdure.core.accepting import MOST_SAID, Answered, BadAnswer, NoQuestion, is_said_before
 from perdure.core.calls import Approval, Failure, Outcome
+from perdure.core.values import Value
 from perdure.testing.worlds import LOST, NOON, World
 
 HOUR = 3_600_000
@@ -175,3 +176,22 @@ def test_a_question_that_was_closed_says_so():
     ).run()
     with pytest.raises(NoQuestion, match="not needed any more"):
         world.answer(True, "q_q_1")
+
+
+def test_what_was_said_before_is_told_from_what_is_new():
+    world = asked()
+    yes, no = (e.QuestionAnswered(question="q_q_1", value=Value(each), by="ann") for each in (True, False))
+    assert is_said_before(world.state, yes) is False
+    world.answer(True, by="ann")
+    assert is_said_before(world.state, yes) is True
+    with pytest.raises(Answered):
+        is_said_before(world.state, no)
+
+
+def test_whoever_pauses_a_run_in_the_last_moment_gives_people_time():
+    world = World({"steps": [{"id": "q", "ask": "Well?", "deadline": "1h"}]}, forgetful=True).start()
+    world.now = NOON + HOUR
+    world.pause()
+    world.now += HOUR
+    world.answer(True)
+    assert world.exit_of("q") == "approved"

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from perdure import Engine, Limits, Plan, PlanError, run_sync, tool
-from perdure.core.accepting import BadAnswer, NoQuestion, Over, Refused
+from perdure.core.accepting import Answered, BadAnswer, NoQuestion, Refused
 from perdure.core.calls import Failure, Outcome
 from perdure.engine.starting import BadInputs
 from perdure.ports import Locked, UnknownRun
@@ -121,7 +121,7 @@ async def test_a_question_is_answered_once_and_by_whom_it_is_for():
                 await run.answer(*wrong)
         await run.answer("q_ok_1", True, "ann")
         assert (await run.result()).output == "approved"
-        with pytest.raises(Over):
+        with pytest.raises(Answered):
             await run.answer("q_ok_1", False, "ann")
 
 

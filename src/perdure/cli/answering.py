@@ -19,6 +19,7 @@ from perdure.core.accepting import NoQuestion
 from perdure.core.events import QuestionAsked
 from perdure.core.state import State
 from perdure.engine import View
+from perdure.engine.asking import said
 from perdure.errors import PerdureError
 from perdure.journal.listing import PAGE
 from perdure.plan.visible import visible
@@ -120,9 +121,10 @@ def _names_step(view: View, word: str) -> bool:
 
 
 def _of_step(view: View, name: str) -> QuestionAsked:
-    of_step = [each for each in view.state.questions.values() if each.step == name]
-    if len(of_step) == 1:
-        return of_step[0]
+    of_step = [put.asked for put in view.put.values() if put.asked.step == name]
+    still = [each for each in of_step if each.question in view.state.questions]
+    if len(still) == 1 or (of_step and not still):
+        return (still or of_step)[-1]  # one that was answered is sent too: whoever gets it says by whom
     known = ", ".join(list(view.state.questions)[:10])
     raise NoQuestion(f"{view.run} does not ask {name!r}", f"open are: {known}" if known else "no question is open")
 
@@ -130,11 +132,20 @@ def _of_step(view: View, name: str) -> QuestionAsked:
 def _only(view: View) -> QuestionAsked:
     questions = list(view.state.questions.values())
     if not questions:
-        raise NoQuestion(f"{view.run} asks nothing now", "`perdure show` tells what it waits for")
+        raise NoQuestion(f"{view.run} asks nothing now", _lately(view))
     if len(questions) > 1:
         lines = [next(commands(view.run, each)) for each in questions[:5]]
         raise WhichQuestion(f"{view.run} asks {len(questions)} questions", "name one: " + "; ".join(lines))
     return questions[0]
+
+
+def _lately(view: View) -> str:
+    """What came of the question that was asked last: perhaps somebody else was faster."""
+    last = next(reversed(view.put.values()), None)
+    if last is None or last.answer is None:
+        return "`perdure show` tells what it waits for"
+    by = f" by {last.answer.by}" if last.answer.by else ""
+    return f"{last.asked.question} was answered{by}: {visible(_shown(said(last, view.state)), 200)}"
 
 
 # ------------------------------------------------------------------------------- values
