@@ -243,3 +243,16 @@ def test_a_workspace_cannot_stand_in_for_a_distribution(installed, work):
     (work / "weather.py").write_text("raise SystemExit('a stranger is in')")
     for words in ([], ["--tools", "shop"]):
         assert "The weather." in installed("tools", "show", "weather.ask", *words, cwd=work).stdout
+
+
+def test_rules_on_failures_are_shown(place):
+    (place.path / "busy.py").write_text(
+        "from perdure import Rule, tool\n"
+        "@tool(name='shop.order', failures=[Rule('rate_limited', status=418, retry_after=5), "
+        "Rule('unavailable', exception=KeyError)])\n"
+        "def order(): ...\n"
+    )
+    shown = place.perdure("tools", "show", "shop.order", "--tools", "busy").stdout
+    assert "failures    status=418: rate_limited after 5 seconds\n            exception=KeyError: unavailable" in shown
+    found = json.loads(place.perdure("tools", "show", "shop.order", "--tools", "busy", "--json").stdout)
+    assert found["failures"][0] == {"kind": "rate_limited", "status": 418, "retry_after": 5}

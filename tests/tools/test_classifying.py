@@ -379,6 +379,16 @@ async def test_rules_of_tools_and_users_count_wherever_it_runs(isolate, an_attem
         del sys.modules["busy_tools"]
 
 
+async def test_what_breaks_while_it_is_foreseen_has_a_kind_too(an_attempt):
+    def look(context):
+        raise TimeoutError("slow")
+
+    @tool(name="a.b", judges=True, foresee=look)
+    def deed(context: Context): ...
+
+    assert (await ToolPerformer([deed]).judged(an_attempt("a.b"))).failure.kind == "timeout"
+
+
 async def test_the_guard_is_not_overruled(an_attempt):
     @tool(name="a.b", effects=[])
     def denied(context: Context):

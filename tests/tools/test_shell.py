@@ -70,6 +70,15 @@ async def test_a_command_that_fails_is_a_failure_and_changes_nothing(hands):
     assert (hands.workspace / "a.txt").read_text() == "one\n"
 
 
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [("exit 1", "logic"), ("exit 75", "transient"), ("timeout 0.1 sleep 9", "timeout"), ("no-such-program", "invalid"),
+     ("kill -KILL $$", "unavailable"), ("kill -TERM $$", "transient"), ("kill -SEGV $$", "logic")],
+)  # fmt: skip
+async def test_how_a_command_ends_says_what_kind_of_failure_it_is(hands, script, kind):
+    assert (await do(hands, "shell.run", command=["sh", "-c", script])).failure.kind == kind
+
+
 async def test_what_is_not_to_be_kept_is_not(hands):
     done = await do(hands, "shell.run", command=["sh", "-c", "echo bad > a.txt; cat a.txt"], keep=False)
     assert (done.output["stdout"], done.output["changes"]) == ("bad\n", [])

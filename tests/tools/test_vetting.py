@@ -31,6 +31,8 @@ REFUSED = [
     ({"estimate": {"seconds": -1}}, "-1 seconds", "not negative"),
     ({"estimate": {"usd": float("nan")}}, "nan usd", "not negative"),
     ({"judges": True}, "no context", "context: Context"),
+    ({"failures": [{"status": 418}]}, "no list of rules", "Rule("),
+    ({"failures": 418}, "no list of rules", "Rule("),
 ]
 
 

@@ -41,13 +41,17 @@ def classified(
     signs = told.signs
     ours = first(OURS, signs, tool) if not told.kind or _is_of_another(signs) else None
     kind = told.kind or (_kind(ours, repeat) if ours else "unknown")
-    of_user, of_tool = (None, None) if _is_refusal(told) else (first(users, signs, tool), first(tools, signs, tool))
-    given = of_user or of_tool
-    if given is not None and not _hides_a_doubt(given, kind, repeat):
-        kind = _kind(given, repeat)
-    pause = told.retry_after if told.retry_after is not None or given is None else given.retry_after
-    who = "user" if of_user else "tool" if of_tool else ""
-    return Failure(kind, told.message, pause, _detail(told, given or ours, who))
+    given, who = (None, "") if _is_refusal(told) else _given(told, tool, users, tools)
+    if given is None or _hides_a_doubt(given, kind, repeat):
+        return Failure(kind, told.message, told.retry_after, _detail(told, ours))
+    pause = given.retry_after if told.retry_after is None else told.retry_after
+    return Failure(_kind(given, repeat), told.message, pause, _detail(told, given, who))
+
+
+def _given(told: Told, tool: str, users: Sequence[Rule], tools: Sequence[Rule]) -> tuple[Rule | None, str]:
+    """The rule of somebody else than us, and whose it is."""
+    found = first(users, told.signs, tool)
+    return (found, "user") if found else (first(tools, told.signs, tool), "tool")
 
 
 def first(rules: Sequence[Rule], signs: Signs, tool: str) -> Rule | None:
@@ -73,7 +77,7 @@ def _hides_a_doubt(rule: Rule, kind: str, repeat: Repeat) -> bool:
     return kind in DOUBTFUL and repeat != "safe" and rule.kind not in DOUBTFUL and rule.effect != "none"
 
 
-def _detail(told: Told, rule: Rule | None, who: str) -> Any:
+def _detail(told: Told, rule: Rule | None, who: str = "") -> Any:
     """What is kept beside the message: where an exception came from, and the rule it was classified by."""
     said: Any = told.detail
     if (said is not None and not is_mapping(said)) or (told.kind and rule is None):

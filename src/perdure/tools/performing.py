@@ -77,7 +77,8 @@ class ToolPerformer:
         if tool is None:
             return await self._unknown(attempt)
         context = Context(attempt, None, self._hands, lambda each: self._guard(tool, each))
-        return replace(await self._foreseen(tool, attempt, context), judged=context.judged)
+        outcome = self._classified(tool, attempt, await self._foreseen(tool, attempt, context))
+        return replace(outcome, judged=context.judged)
 
     async def _foreseen(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
         try:
@@ -118,7 +119,7 @@ class ToolPerformer:
 
         told = outcome.failure
         if not isinstance(told, Told):
-            return outcome
+            return outcome  # nothing failed, or the engine itself has said why
         repeat: Repeat = "safe"  # to look is harmless, and what takes back has to bear being called again
         if attempt.by == "call":
             repeat = safely(lambda: tool.repeat_of(attempt.call.arguments), "never")

@@ -9,6 +9,7 @@ from typing import Any, Final, get_args
 from perdure.core.calls import Repeat
 from perdure.core.deeds import Deed, DeedKind, flaw_of
 from perdure.plan.problems import did_you_mean
+from perdure.plan.raw import Raw
 from perdure.tools.declaring import WORDS, Declaration
 from perdure.tools.errors import BadDeclaration
 from perdure.tools.signature import Signature
@@ -49,14 +50,14 @@ def _flaws(signature: Signature, repeat: Repeat | Callable[..., Repeat], declare
         yield "it judges its deeds itself, but has no context to do it with", "add a parameter `context: Context`"
 
 
-def _rule_flaws(rules: Iterable[object]) -> Iterator[Flaw]:
+def _rule_flaws(rules: Raw) -> Iterator[Flaw]:
     if not rules:
         return
     from perdure.tools.rules import Rule  # noqa: PLC0415  few tools have any
 
-    for each in rules:
-        if not isinstance(each, Rule):
-            yield f"failures: {repr(each)[:60]} is no rule", 'write Rule("transient", exception=…), from perdure'
+    listed: list[object] = [*rules] if type(rules) in (list, tuple) else [rules]
+    if isinstance(rules, Rule) or not all(isinstance(each, Rule) for each in listed):
+        yield f"failures: {repr(listed)[:60]} is no list of rules", "write [Rule(…)], imported from perdure"
 
 
 def _apart_flaws(declared: Declaration) -> Iterator[Flaw]:
