@@ -58,6 +58,7 @@ def _document(found: Rehearsal) -> dict[str, Any]:
         "steps": [{"step": step, "exit": exit_} for step, exit_ in found.steps],
         "deeds": [msgspec.to_builtins(each) for each in found.deeds],
         "questions": [{"step": step, "text": text} for step, text in found.questions],
+        "outside": [{"step": step, "text": text} for step, text in found.outside],
         "unforeseen": [{"step": step, "text": text} for step, text in found.unforeseen],
         "costs": found.costs,
         "diff": found.diff,
@@ -74,6 +75,8 @@ def _lines(found: Rehearsal) -> Iterator[str]:
     for kind, title in _TITLES.items():
         yield from _section(title, dict.fromkeys(_deed(each) for each in found.deeds if each.deed.kind == kind))
     yield from _section("asks", (f"{visible(step)}: {visible(text, 300)}" for step, text in found.questions))
+    outside = (f"{visible(step)}: {visible(text)}" for step, text in found.outside)
+    yield from _section("from outside", dict.fromkeys(outside))
     yield from _section("not foreseen", (f"{visible(step)}: {visible(text)}" for step, text in found.unforeseen))
     yield from _section("declared to take", _costs(found.costs))
     yield from _section("changes in the workspace", _diff(found.diff))

@@ -17,6 +17,7 @@ from perdure.core.allowing import layers_around
 from perdure.core.calls import Call, Outcome
 from perdure.core.cells import Cell
 from perdure.core.deciding import Moment
+from perdure.core.origins import explained, origins, told
 from perdure.core.policy import OURSELVES, Judgement, Layer
 from perdure.core.seeing import call_of, output_of
 from perdure.core.state import Rules, State
@@ -57,6 +58,8 @@ class Rehearsal:
     """What would be read, written, run, connected to and used, and what the rules say about it."""
     questions: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """What people would be asked, by step."""
+    outside: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Which values of a call came from outside, and from which step, by step."""
     unforeseen: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """What had to be assumed, by step."""
     costs: dict[str, float] = field(default_factory=dict[str, float])
@@ -151,10 +154,10 @@ class Walk:
             "step": command.step, "visit": command.visit, "attempt": command.attempt, "deed": command.deed
         }  # fmt: skip
         outcome = await self._outcome(command)
-        told: dict[str, Any] = {"exit": outcome.exit, "failure": outcome.failure}
-        if command.deed == "do":
-            told["approval"] = outcome.approval
-        self._send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **told))
+        end: dict[str, Any] = {"exit": outcome.exit, "failure": outcome.failure}
+        if command.deed == "do" and outcome.approval is not None:
+            end["approval"] = explained(outcome.approval, self.state.cells[command.step], self._performer.outside)
+        self._send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **end))
 
     async def _outcome(self, command: Command) -> Outcome:
         if command.deed != "do" or not isinstance(command, StartAttempt):
@@ -166,6 +169,8 @@ class Walk:
             self._assumptions.certain.add(cell.key)
             return Outcome.failed("invalid", f"it could not begin: {error}")
         self._count(cell, attempt.call)
+        if attempt.number == 1:
+            self._trace(cell, self._performer.tool_of(attempt.call))
         outcome = redacted(self._secrets.redactor, await self._done_or_assumed(cell, attempt))
         self.found.deeds.extend(outcome.judged)
         if any(each.verdict == "deny" and each.by != OURSELVES for each in outcome.judged):
@@ -189,6 +194,11 @@ class Walk:
             layers=layers_around(cell, self._layers), approved=frozenset(cell.work.approved),
         )  # fmt: skip
 
+    def _trace(self, cell: Cell, tool: AnyTool | None) -> None:
+        """Where it gets from what it hands to a tool that does something to the world, or may."""
+        if tool is not None and tool.declared.effects != ():
+            self.found.outside.extend((cell.key, line) for line in told(origins(cell, self._performer.outside)))
+
     def _count(self, cell: Cell, call: Call) -> None:
         """What it is declared to take: in the plan, or by the tool."""
         declared = cell.traits.working.estimate if cell.traits.working else None
@@ -208,8 +218,8 @@ class Walk:
             if said.failure is not None or said.approval is not None:
                 return said
         value, why = self._foreseen(cell, attempt.call, tool)
-        if told := [*(_undone(tool) if tool else ()), *([why] if why else [])]:
-            self.found.unforeseen.append((cell.key, "; ".join(told)))
+        if unknown := [*(_undone(tool) if tool else ()), *([why] if why else [])]:
+            self.found.unforeseen.append((cell.key, "; ".join(unknown)))
         if attempt.call.kind == "agent" or (tool is not None and tool.may_write):
             self._assumptions.are_files = True
         return Outcome(value, judged=said.judged)

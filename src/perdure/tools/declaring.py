@@ -14,6 +14,7 @@ WORDS: Final[tuple[EffectWord, ...]] = ("reads", "writes", "network", "irreversi
 _UNKNOWN: Final[tuple[EffectWord, ...]] = ("reads", "writes", "network", "irreversible")
 """What is assumed of a tool that says nothing and may not be repeated."""
 _JUDGED_BY_DEED: Final = frozenset({"reads", "writes", "network"})
+_OUTSIDE: Final[dict[EffectWord, str]] = {"reads": "files", "network": "the network"}
 _ARGUMENT: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -98,6 +99,13 @@ class Declaration:
     def is_reversible(self, *, careful: bool) -> bool:
         """Whether its effects can be taken back, or it has none."""
         return self.undo is not None or "irreversible" not in self.words(careful=careful)
+
+    @property
+    def outside(self) -> str:
+        """What it reads outside of the run, in words; empty: nothing. Of one that says nothing, that is not known."""
+        if self.effects is None:
+            return "what it does not declare"
+        return " and ".join(what for word, what in _OUTSIDE.items() if word in self.effects)
 
     @cached_property
     def reaches(self) -> bool:
