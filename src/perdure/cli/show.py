@@ -8,8 +8,9 @@ from typing import Any, Final
 import click
 
 from perdure.cli.documents import run_document
-from perdure.cli.hints import standing, waits
+from perdure.cli.hints import command, standing, waits
 from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.owning import is_interrupted, writer_of
 from perdure.cli.printing import console, json_option, print_json
 from perdure.cli.rows import Look, Row, rows
 from perdure.cli.telling import LONG, clock, seconds, value_words
@@ -41,14 +42,17 @@ def show(run: str, at: int | None, everything: bool, db: str | None, as_json: bo
 async def _show(settings: Settings, run: str, at: int | None, look: Look, as_json: bool) -> None:
     async with opened(settings) as journal:
         view = await View.of(journal, (await journal.run(run)).id, at)
+        interrupted = at is None and is_interrupted(view.status, writer_of(settings.db))
         if as_json:
-            print_json(run_document(view))
+            print_json({**run_document(view), "interrupted": interrupted})
             return
         for name, value in _facts(view):
             click.echo(f"{name:<8}{value}")
         click.echo()
         print_rows(rows(view, look, None if view.state.ended is None else view.state.at))
         _print_rest(view)
+        if interrupted:
+            click.echo(f"\nit is interrupted: no process carries it on\n  {command('resume', view.run)}")
 
 
 def print_rows(found: Iterator[Row]) -> None:

@@ -86,15 +86,13 @@ class Special(OSError):
     """Neither a file nor a link nor a directory: it has no bytes by which it could be brought back."""
 
     def __init__(self, mode: int, path: str) -> None:
-        super().__init__(errno.EINVAL, f"it is {_SPECIAL.get(stat.S_IFMT(mode), 'a device')}", path)
+        self.what: Final = _SPECIAL.get(stat.S_IFMT(mode), "a device")
+        super().__init__(errno.EINVAL, f"it is {self.what}", path)
 
     def refusal(self, path: str, kind: Kind) -> ToolFailure:
         """What to say where a whole path is known."""
-        what = self.strerror.removeprefix("it is ")
-        return ToolFailure(
-            kind,
-            f"{path} is {what}; these stay as they are, because nothing brings them back: remove it yourself, or leave it",
-        )
+        why = f"{path} is {self.what}; these stay as they are, because nothing brings them back"
+        return ToolFailure(kind, f"{why}: remove it yourself, or leave it")
 
 
 class _Moved(Exception):
