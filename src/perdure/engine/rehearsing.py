@@ -38,6 +38,8 @@ from perdure.tools.scratch import scratch
 RUN: Final = "r_rehearsal"
 MOST_TURNS: Final = 100_000
 """So much is walked; a plan that goes on for longer is told so far."""
+ASSUMED: Final = "assumed"
+"""The word for a value that nobody has given."""
 COSTS: Final = ("seconds", "usd", "tokens", "calls")
 
 
@@ -235,7 +237,7 @@ class Walk:
             return None, ""
         self._assumptions.add(cell)
         what = "an agent" if call.kind == "agent" else "a model" if call.kind == "model" else call.name
-        return value, f"what {what} gives is not known; assumed: {_short(value)}"
+        return value, f"what {what} gives is not known; {ASSUMED}: {_short(value)}"
 
 
 def _undone(tool: AnyTool) -> Iterator[str]:
