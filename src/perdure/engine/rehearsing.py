@@ -5,10 +5,8 @@ assumed: what an earlier run gave at the same step, or the plainest value that t
 People say yes, signals come, clocks jump, secrets are some text. Whatever had to be assumed is told.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from perdure.core import events as e
@@ -24,16 +22,12 @@ from perdure.core.state import Rules, State
 from perdure.core.turn import Command, StartAttempt, pending, status_of, turn
 from perdure.core.values import keep
 from perdure.engine.assuming import Assumptions, Over, StandIns, assumed_answer
-from perdure.engine.copying import copy_of, difference
 from perdure.engine.secrets import Secrets, redacted
 from perdure.plan.model.steps import Working
 from perdure.plan.sampling import sample
 from perdure.ports import Attempt
 from perdure.runtime.keys import key_of
 from perdure.tools import AnyTool, ToolPerformer
-from perdure.tools.hands import Hands
-from perdure.tools.sandbox.ending import surely
-from perdure.tools.scratch import scratch
 
 RUN: Final = "r_rehearsal"
 MOST_TURNS: Final = 100_000
@@ -258,20 +252,3 @@ def outputs_of(state: State) -> Iterator[tuple[str, Any]]:
     for key, cell in state.cells.items():
         if key and cell.result is not None and isinstance(cell.step, Working) and cell.result.output is not None:
             yield key, cell.result.output.load(state.read)
-
-
-async def on_a_copy(hands: Hands | None, walk: Callable[[Hands | None], Awaitable[Rehearsal]]) -> Rehearsal:
-    """Walk with hands that reach a copy of the workspace, and throw the copy away."""
-    if hands is None:
-        return await walk(None)
-    with scratch() as place:
-        copied = await surely(asyncio.to_thread(_copied, hands, place))  # nobody may copy into what is being removed
-        found = await walk(copied)
-        found.diff = await asyncio.to_thread(difference, hands.workspace, copied.workspace)
-    return found
-
-
-def _copied(hands: Hands, place: Path) -> Hands:
-    state = place / "state"
-    state.mkdir(mode=0o700)
-    return replace(hands, workspace=copy_of(hands.workspace, place), state=state)

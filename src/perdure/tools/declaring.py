@@ -125,7 +125,10 @@ class Declaration:
         return [Deed(kind, _filled(each, arguments)) for kind, patterns in lists for each in patterns]
 
     def data(self) -> dict[str, Any]:
-        """The declaration as JSON, for people and for hashing."""
+        """The declaration as JSON, for people and for hashing.
+
+        `staged` and `foresee` are not in it: they say what a rehearsal does, and nobody approves a rehearsal.
+        """
         said = {"effects": self.effects, "reads": self.reads, "writes": self.writes, "hosts": self.hosts}
         plain = {key: list(value) for key, value in said.items() if value is not None}
         return {
