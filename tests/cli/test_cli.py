@@ -80,12 +80,12 @@ def test_check_as_json():
     assert document["schema"] == "perdure.check/1"
     bad, good = document["plans"]
     assert (bad["ok"], bad["hash"]) == (False, None)
-    assert bad["problems"][0] | {"help": ""} == {
+    assert bad["problems"][0] | {"hint": ""} == {
         "severity": "error",
         "code": "PRD1101",
         "message": "there is no field `taks` here",
         "path": "steps[0].taks",
-        "help": "",
+        "hint": "",
         "file": str(BROKEN),
         "line": 7,
         "column": 36,
@@ -93,6 +93,24 @@ def test_check_as_json():
     assert good["ok"]
     assert good["hash"].startswith("sha256-jcs-v1:")
     assert good["measures"]["steps"] == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["run", "--json", BROKEN], 6, "PRD1000"),
+        (["show", "r_1", "--json", "--db", "nowhere.db"], 3, "PRD2104"),
+        (["run", "--json", "--nonsense", BROKEN], 2, None),
+        (["nonsense", "--json"], 2, None),
+    ],
+)
+def test_every_error_as_json_is_one_object_of_one_form_on_standard_error(words, code, error):
+    done = perdure(*words)
+    told = json.loads(done.stderr)
+    assert (done.returncode, done.stdout, told["schema"], told["code"]) == (code, "", "perdure.error/1", error), told
+    assert {"message", "path", "hint", "docs"} <= told.keys()
+    assert told["docs"] == (f"perdure explain {error}" if error else None)
+    assert [each["code"] for each in told.get("problems", ())][:1] == (["PRD1101"] if error == "PRD1000" else [])
 
 
 def test_check_reads_standard_input():

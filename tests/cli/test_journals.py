@@ -30,9 +30,9 @@ def test_runs_are_listed_newest_first(perdure, db):
     now = int(time.time() * 1000)
     write(db, a_run("r_1", at=now - 3 * 3_600_000, over=True), a_run("r_2", goal="Ask", at=now, asked=["q_1", "q_2"]))
     done = perdure("ls", "--db", db)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, "perdure resume --all" in done.stderr) == (0, True)
     newest, oldest = (line.split("\t") for line in done.stdout.splitlines())
-    assert newest[:2] + newest[3:] == ["r_2", "running", "2", "Ask"]
+    assert newest[:2] + newest[3:] == ["r_2", "interrupted", "2", "Ask"]
     assert oldest in (["r_1", "succeeded", age, "", "Ship it"] for age in ("2h", "3h"))
     for alias in ("list", "ps"):
         assert ids(perdure(alias, "--db", db)) == ["r_2", "r_1"]
@@ -59,6 +59,7 @@ def test_runs_as_json_in_pages(perdure, db):
         "entries": 1,
         "head": "",
         "questions": 0,
+        "interrupted": True,
     }
     listed = partial(perdure, "ls", "--db", db)
     last = json.loads(listed("--json", "--limit", 2, "--before", 2).stdout)
@@ -79,6 +80,7 @@ def test_a_journal_that_is_not_there_yet_is_empty(perdure, db):
         "schema": "perdure.runs/1",
         "runs": [],
         "next": None,
+        "owner": None,
     }
     assert not db.exists()
 

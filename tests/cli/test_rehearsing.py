@@ -85,3 +85,25 @@ def test_no_command_runs_where_the_user_has_no_sandbox(perdure, home, tmp_path):
     assert ended.stdout.startswith("dry run: how it would end cannot be foreseen: use: steps.go.output.more")
     assert f"runs:\n  touch {mark}  (asks first)" in ended.stdout
     assert "  go: shell.run is not done, since not all of it would stay on the copy" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("step", "policy", "hint"),
+    [
+        ("{id: a, model: weak, prompt: hm}", "{}", "hint: with --like RUN"),
+        ("{id: a, tool: files.write, with: {path: b, text: x}}", "{files: {write: [a]}}", "hint: which rules hold"),
+        ("{id: a, tool: files.write, with: {path: a, text: x}}", "{files: {write: [a]}}", ""),
+    ],
+)
+def test_what_to_do_about_what_was_told(perdure, tmp_path, step, policy, hint):
+    (tmp_path / "plan.yaml").write_text(f"perdure: 1\npolicy: {policy}\nsteps: [{step}]\n")
+    lines = perdure("run", tmp_path / "plan.yaml", "--dry-run", "--workspace", tmp_path).stdout.splitlines()
+    assert [line[: len(hint)] for line in lines if line.startswith("hint:")] == ([hint] if hint else [])
+
+
+def test_what_came_from_outside_is_told(perdure, tmp_path):
+    (tmp_path / "order.txt").write_text("b.txt")
+    steps = "[{id: look, tool: files.read, with: {path: order.txt}}, {id: put, tool: files.write, with: {path: '${steps.look.output.text}', text: x}}]"
+    (tmp_path / "plan.yaml").write_text(f"perdure: 1\nsteps: {steps}\n")
+    done = perdure("run", tmp_path / "plan.yaml", "--dry-run", "--workspace", tmp_path)
+    assert "from outside:\n  put: path comes from look (files.read read files)\n" in done.stdout

@@ -73,6 +73,37 @@ def test_all_leaves_what_it_cannot_carry_out(place):
     assert place.shown()["status"] == "running"
 
 
+def test_a_run_whose_process_is_gone_is_listed_as_interrupted(place):
+    def listed(*words):
+        return json.loads(place.do("ls", "--json", *words).stdout)
+
+    with place.going("run", place.plan(WAIT), *TOOLS) as going:
+        until(place.deeds, "the first step")
+        assert place.do("ls").stdout.split("\t")[1] == "running"
+        assert ([run["interrupted"] for run in listed()["runs"]], str(going.process.pid) in listed()["owner"]) == (
+            [False],
+            True,
+        )
+        assert listed("--status", "interrupted")["runs"] == []
+        assert place.shown()["interrupted"] is False
+        going.send(signal.SIGKILL)
+        going.ends(-signal.SIGKILL)
+    done = place.do("ls")
+    assert done.stdout.split("\t")[1] == "interrupted"
+    assert "perdure resume --all --db" in done.stderr
+    [run] = listed("--status", "interrupted", "--status", "failed")["runs"]
+    assert (run["status"], run["interrupted"], listed()["owner"]) == ("running", True, None)
+    assert (
+        f"it is interrupted: no process carries it on\n  perdure resume {run['id']}"
+        in place.do("show", run["id"]).stdout
+    )
+    assert (place.shown()["status"], place.shown()["interrupted"]) == ("running", True)
+    place.let("one")
+    place.do("resume", "--all", *TOOLS)
+    done = place.do("ls")
+    assert (done.stdout.split("\t")[1], done.stderr) == ("succeeded", "")
+
+
 def test_resumed_in_the_background(place):
     run = place.run(WAIT, *TOOLS, "--timeout", "0.3", "--patience", "0", "--json", code=124)
     run = json.loads(run.stdout)["id"]

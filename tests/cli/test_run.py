@@ -160,7 +160,7 @@ def test_problems_are_said_as_check_says_them(place):
     assert len([line for line in done.stderr.splitlines() if " PRD1" in line]) == 2
     assert not place.db.exists()
     told = json.loads(place.run(broken, "--json", code=6).stderr)
-    assert told["schema"] == "perdure.problems/1"
+    assert told["schema"] == "perdure.error/1"
 
 
 def test_a_plan_that_is_not_there(place):

@@ -115,6 +115,7 @@ def assert_told(place, wanted, words):
     elif status == "failed":
         failure = place.end().failure
         assert words in str(failure), failure
+        assert ".perdure-" not in str(failure), "a person knows no drafts"
         assert failure.kind in ("unavailable", "logic"), failure
         assert differences(start_of(place.shop), place.start) == {}, "nothing is half done"
     else:

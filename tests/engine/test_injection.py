@@ -381,6 +381,43 @@ async def test_s11_what_is_written_down_for_later_is_filled_in_once(arena):
     assert SECRET.encode() not in arena.kept()
 
 
+# ------------------------------------------------------------------------------- people are told where it came from
+
+
+@pytest.mark.parametrize("carrier", [name for name in CHEAP if name != "answer"])
+async def test_s11_whoever_is_asked_hears_that_an_agent_has_read_the_text(arena, carrier):
+    attack = Attack([{**write("src/new.txt"), "policy": {"ask": ["writes"]}}], "asked")
+    async with arena.engine() as engine:
+        came = await carried_out(engine, arena, attack, (carrier, "plain"))
+    check(attack, arena, came)
+    [text] = questions_in(came[3])
+    assert "ag/1.3 wants to call files.write" in text
+    assert "\nchosen by an agent that saw ag/1.1 (" in text
+
+
+async def test_s11_a_plan_that_hands_a_value_on_says_so_in_the_question_and_in_a_rehearsal(arena):
+    url = f"http://127.0.0.1:{arena.carrier.port}/"
+    steps = [
+        {"id": "fetch", **call("http.get", url=url)},
+        {"id": "told", **call("json.format", value="${steps.fetch.output}")},
+        {"id": "post", **call("http.request", method="POST", url=url, body="${steps.told.output}")},
+    ]
+    plan = Plan.model_validate({"steps": steps, "policy": {"ask": ["irreversible"]}})
+    line = "body comes from fetch (http.get read the network)"
+    async with arena.engine() as engine:
+        found = await engine.rehearse(plan)
+        assert (found.outside, found.failure) == ([("post", line)], "")
+        run = await engine.start(plan)
+        assert await answered(engine, arena, run, says=True) == 1
+        assert (await run.result()).status == "succeeded"
+        [text] = questions_in([entry async for entry in run.watch()])
+    assert text.endswith(f"\n\n{line}")
+
+
+def questions_in(facts):
+    return [json.loads(entry.body)["text"] for entry in facts if entry.type == "question_asked"]
+
+
 # ------------------------------------------------------------------------------- the same, where it is allowed
 
 CONTROLS = {

@@ -1,6 +1,5 @@
 """The command line. Each command is a file of its own, loaded when it is called and not before."""
 
-import json
 import os
 import sys
 import traceback
@@ -12,6 +11,7 @@ import click
 
 from perdure import __version__
 from perdure.cli.codes import INTERRUPTED
+from perdure.cli.erring import say_error
 from perdure.errors import PerdureError
 
 COMMANDS: Final = {
@@ -61,6 +61,11 @@ class LazyGroup(click.Group):
         """Do the command. Ctrl-C, where it does not see to that itself, ends it with the code that shells expect."""
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            if "--json" not in sys.argv:
+                raise
+            say_error("", error.format_message(), f"{error.ctx.command_path if error.ctx else 'perdure'} --help")
+            ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
@@ -120,7 +125,7 @@ def _say(code: str, message: str, hint: str) -> None:
     if "--debug" in sys.argv:
         traceback.print_exc()
     if "--json" in sys.argv:
-        click.echo(json.dumps({"code": code, "message": message, "help": hint}), err=True)
+        say_error(code, message, hint)
         return
     from perdure.plan.visible import visible  # noqa: PLC0415  only when something went wrong
 

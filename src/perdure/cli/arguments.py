@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 import click
+from pydantic import ValidationError
 
 from perdure.cli.codes import INVALID_PLAN, NOT_FOUND
+from perdure.cli.erring import say_error
 from perdure.cli.printing import STANDARD_STREAM, print_problems
 from perdure.errors import PerdureError
 from perdure.plan.limits import DEEPEST, Limits
 from perdure.plan.model.document import Plan
-from perdure.plan.problems import Problem
+from perdure.plan.problems import PlanError, Problem
 from perdure.plan.reading import Reading, read_bytes, read_file
+from perdure.plan.sayings import sentence
 from perdure.plan.toolbox import Toolbox
+from perdure.plan.visible import number_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 _RUN: Final = re.compile(r"@last|r_[0-9A-Za-z_]*")
@@ -68,7 +72,7 @@ def refuse(problems: Sequence[Problem], *, as_json: bool = False) -> NoReturn:
     """Say why a plan cannot be used, and leave."""
     if as_json:
         found = [problem.as_json() for problem in problems]
-        click.echo(json.dumps({"schema": "perdure.problems/1", "problems": found}), err=True)
+        say_error(PlanError.code, f"the plan cannot be used: {number_of(len(found), 'problem')}", problems=found)
     else:
         print_problems(problems, err=True)
     leave(problems)
@@ -88,9 +92,11 @@ def toolbox_from(path: Path | None) -> Toolbox | None:
         return Toolbox.model_validate(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise ToolboxError(f"cannot read the toolbox {path}: {error.strerror}", NOT_FOUND) from error
+    except ValidationError as error:
+        told = sentence(error.errors(include_url=False)[0])
+        raise ToolboxError(f"the toolbox {path} is none: {told}", INVALID_PLAN) from error
     except (ValueError, RecursionError) as error:
-        first = " ".join(str(error).splitlines()[:3])
-        raise ToolboxError(f"the toolbox {path} is none: {first}", INVALID_PLAN) from error
+        raise ToolboxError(f"the toolbox {path} is none: {error}", INVALID_PLAN) from error
 
 
 class ToolboxError(PerdureError):

@@ -4,11 +4,13 @@ import asyncio
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import click
 
+from perdure.cli.hints import command
 from perdure.cli.journals import db_option, fork_of, is_there, opened, run_as_json, settings_for
+from perdure.cli.owning import INTERRUPTED, is_interrupted, wanted, writer_of
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.config import Settings
 from perdure.journal.listing import PAGE, every_run
@@ -16,6 +18,7 @@ from perdure.plan.visible import lapse, visible
 from perdure.ports import Filter, Journal, Run
 
 STATUSES: Final = ("running", "waiting", "paused", "stopping", "succeeded", "failed", "cancelled", "rolled_back")
+CHOICES: Final = (*STATUSES, INTERRUPTED)
 MOST: Final = 1_000
 _LARGEST: Final = 2**63 - 1
 _GOAL: Final = 60
@@ -31,7 +34,7 @@ class _Found:
 
 
 @click.command()
-@click.option("--status", "statuses", multiple=True, type=click.Choice(STATUSES), help="Only these; can be repeated.")
+@click.option("--status", "statuses", multiple=True, type=click.Choice(CHOICES), help="Only these; can be repeated.")
 @click.option("--session", metavar="ID", help="Only runs of this session.")
 @click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="Most runs to list.")
 @click.option("--before", type=click.IntRange(1, _LARGEST), metavar="N", help="Go on where an earlier list ended.")
@@ -49,15 +52,25 @@ def ls(  # noqa: PLR0913, PLR0917  one for each option
 ) -> None:
     """List runs, newest first: id, status, age, open questions, goal."""
     settings = settings_for(db)
-    where = Filter(statuses=statuses, session=session)
-    found = asyncio.run(_find(settings, where, before, None if everything else limit))
+    owner = writer_of(settings.db)
+    where = Filter(statuses=wanted(statuses, owner), session=session)
+    found = _Found()
+    if where.statuses or not statuses:
+        found = asyncio.run(_find(settings, where, before, None if everything else limit))
     if as_json:
-        runs = [{**run_as_json(run), "questions": found.questions[run.id]} for run in found.runs]
-        print_json({"schema": "perdure.runs/1", "runs": runs, "next": found.more})
+        runs = [_document(run, found.questions[run.id], owner) for run in found.runs]
+        print_json({"schema": "perdure.runs/1", "runs": runs, "next": found.more, "owner": owner or None})
         return
-    print_table(["run", "status", "age", "asks", "goal"], [_row(run, found.questions[run.id]) for run in found.runs])
+    rows = [_row(run, found.questions[run.id], owner) for run in found.runs]
+    print_table(["run", "status", "age", "asks", "goal"], rows)
+    _say_more(found, owner)
+
+
+def _say_more(found: _Found, owner: str) -> None:
     if found.more is not None:
         click.echo(f"there are more: add --before {found.more}, or --all", err=True)
+    if any(is_interrupted(run.summary.status, owner) for run in found.runs):
+        click.echo(f"no process carries on what is interrupted: {command('resume', '--all')}", err=True)
 
 
 async def _find(settings: Settings, where: Filter, before: int | None, limit: int | None) -> _Found:
@@ -79,12 +92,17 @@ async def _open_questions(journal: Journal) -> Counter[str]:
     return counted
 
 
-def _row(run: Run, questions: int) -> tuple[str, ...]:
+def _document(run: Run, questions: int, owner: str) -> dict[str, Any]:
+    return {**run_as_json(run), "questions": questions, "interrupted": is_interrupted(run.summary.status, owner)}
+
+
+def _row(run: Run, questions: int, owner: str) -> tuple[str, ...]:
     summary = run.summary
+    status = INTERRUPTED if is_interrupted(summary.status, owner) else summary.status
     of, seq = fork_of(run)
     fork = f"fork of {visible(of)} at {seq}" if of else ""
     goal = " · ".join(filter(None, (visible(summary.goal, _GOAL), fork)))
-    return run.id, summary.status, age(run.created), str(questions or ""), goal
+    return run.id, status, age(run.created), str(questions or ""), goal
 
 
 def age(created: int) -> str:

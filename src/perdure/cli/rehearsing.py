@@ -13,7 +13,7 @@ from perdure.cli.reaching import full_id
 from perdure.config import Settings
 from perdure.core.policy import Judgement, told
 from perdure.engine import Engine, View
-from perdure.engine.rehearsing import Rehearsal, outputs_of
+from perdure.engine.rehearsing import ASSUMED, Rehearsal, outputs_of
 from perdure.plan import Plan
 from perdure.plan.visible import lapse, money, number_of, visible
 
@@ -58,6 +58,7 @@ def _document(found: Rehearsal) -> dict[str, Any]:
         "steps": [{"step": step, "exit": exit_} for step, exit_ in found.steps],
         "deeds": [msgspec.to_builtins(each) for each in found.deeds],
         "questions": [{"step": step, "text": text} for step, text in found.questions],
+        "outside": [{"step": step, "text": text} for step, text in found.outside],
         "unforeseen": [{"step": step, "text": text} for step, text in found.unforeseen],
         "costs": found.costs,
         "diff": found.diff,
@@ -74,10 +75,21 @@ def _lines(found: Rehearsal) -> Iterator[str]:
     for kind, title in _TITLES.items():
         yield from _section(title, dict.fromkeys(_deed(each) for each in found.deeds if each.deed.kind == kind))
     yield from _section("asks", (f"{visible(step)}: {visible(text, 300)}" for step, text in found.questions))
+    outside = (f"{visible(step)}: {visible(text)}" for step, text in found.outside)
+    yield from _section("from outside", dict.fromkeys(outside))
     yield from _section("not foreseen", (f"{visible(step)}: {visible(text)}" for step, text in found.unforeseen))
     yield from _section("declared to take", _costs(found.costs))
     yield from _section("changes in the workspace", _diff(found.diff))
+    yield from _hints(found)
     yield "nothing was done"
+
+
+def _hints(found: Rehearsal) -> Iterator[str]:
+    """What to do about what was told."""
+    if any(ASSUMED in text for _, text in found.unforeseen):
+        yield "hint: with --like RUN, what the steps of an earlier run gave is taken instead of what was assumed"
+    if any(each.verdict == "deny" for each in found.deeds):
+        yield "hint: which rules hold, and whose they are: perdure policy show PLAN"
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:

@@ -8,8 +8,9 @@ from typing import Any, Final
 import click
 
 from perdure.cli.documents import run_document
-from perdure.cli.hints import standing, waits
+from perdure.cli.hints import command, standing, waits
 from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.owning import is_interrupted, writer_of
 from perdure.cli.printing import console, json_option, print_json
 from perdure.cli.rows import Look, Row, rows
 from perdure.cli.telling import LONG, clock, seconds, value_words
@@ -47,8 +48,9 @@ def show(  # noqa: PLR0913  one parameter for each option
 async def _show(settings: Settings, run: str, at: int | None, look: Look, as_json: bool) -> None:
     async with opened(settings) as journal:
         view = await View.of(journal, (await journal.run(run)).id, at)
+        interrupted = at is None and is_interrupted(view.status, writer_of(settings.db))
         if as_json:
-            print_json(run_document(view))
+            print_json({**run_document(view), "interrupted": interrupted})
             return
         for name, value in _facts(view):
             click.echo(f"{name:<8}{value}")
@@ -56,6 +58,8 @@ async def _show(settings: Settings, run: str, at: int | None, look: Look, as_jso
         is_past = at is not None or view.state.ended is not None
         print_rows(rows(view, look, view.state.at if is_past else None))
         _print_rest(view)
+        if interrupted:
+            click.echo(f"\nit is interrupted: no process carries it on\n  {command('resume', view.run)}")
 
 
 async def _show_failures(settings: Settings, run: str, at: int | None, *, as_json: bool) -> None:

@@ -37,7 +37,7 @@ def ls(addresses: tuple[str, ...], as_json: bool) -> None:
     found = [*map(described, known.values()), *_offered(offers, known), *_approved(known)]
     found.sort(key=lambda each: each["name"])
     if as_json:
-        refused = [{"code": flaw.code, "message": flaw.message, "help": flaw.help} for flaw in offers.refusals.values()]
+        refused = [{"code": flaw.code, "message": flaw.message, "hint": flaw.help} for flaw in offers.refusals.values()]
         print_json({"schema": "perdure.tools/1", "tools": found, "refused": refused})
         return
     rows = [(each["name"], each.get("repeat", "?"), _effects(each), each["origin"], each["summary"]) for each in found]

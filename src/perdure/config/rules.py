@@ -8,6 +8,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from perdure.plan.model import parts
 from perdure.plan.problems import Problem, did_you_mean
 from perdure.plan.raw import Raw, is_list
+from perdure.plan.sayings import saying
 
 _TAGS: Final = frozenset({"hosts", "terms"})
 Tier = Literal["bwrap", "landlock", "none"]
@@ -80,7 +81,7 @@ def problem_of(detail: ErrorDetails) -> Problem:
         model = TABLES.get(str(path[0]), Rules) if path[1:] else Rules
         hint = did_you_mean(str(path[-1]), model.model_fields)
         return Problem("PRD1706", "there is no such word here", path, hint or "leave it out")
-    return Problem("PRD1706", detail["msg"].replace("Input should be", "it must be"), path, _hint(detail))
+    return Problem("PRD1706", saying(detail).removeprefix("is wrong: "), path, _hint(detail))
 
 
 def _hint(detail: ErrorDetails) -> str:

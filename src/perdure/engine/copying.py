@@ -1,13 +1,18 @@
 """A copy of a workspace to try things on, and what is different afterwards."""
 
+import asyncio
 import difflib
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeVar
 
 from perdure.errors import PerdureError
+from perdure.tools.hands import Hands
+from perdure.tools.sandbox.ending import surely
+from perdure.tools.scratch import scratch
 
 MOST_BYTES: Final = 2 * 1024**3
 MOST_FILES: Final = 200_000
@@ -17,10 +22,29 @@ GIT: Final = ".git"
 Stamp = tuple[int, int, int]
 
 
+T = TypeVar("T")
+
+
 class TooLarge(PerdureError):
     """The workspace is too large to be copied."""
 
     code: ClassVar[str] = "PRD3202"
+
+
+async def on_a_copy(hands: Hands | None, act: Callable[[Hands | None], Awaitable[T]]) -> tuple[T, str]:
+    """Act with hands that reach a copy of the workspace, and throw the copy away; what came of it, and the diff."""
+    if hands is None:
+        return await act(None), ""
+    with scratch() as place:
+        copied = await surely(asyncio.to_thread(_copied, hands, place))  # nobody may copy into what is being removed
+        found = await act(copied)
+        return found, await asyncio.to_thread(difference, hands.workspace, copied.workspace)
+
+
+def _copied(hands: Hands, place: Path) -> Hands:
+    state = place / "state"
+    state.mkdir(mode=0o700)
+    return replace(hands, workspace=copy_of(hands.workspace, place), state=state)
 
 
 def copy_of(workspace: Path, into: Path) -> Path:

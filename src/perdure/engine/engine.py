@@ -193,7 +193,8 @@ class Engine:
         What changes files is done on a copy of the workspace. What is not known is assumed, or taken from an
         earlier run: `like` is its id, or what its steps gave.
         """
-        from perdure.engine.rehearsing import Walk, on_a_copy, outputs_of  # noqa: PLC0415  few need it, and it loads much
+        from perdure.engine.copying import on_a_copy  # noqa: PLC0415  few need it
+        from perdure.engine.rehearsing import Walk, outputs_of  # noqa: PLC0415  few need it, and it loads much
 
         outline, at = self.prepare(plan), self.host.clock.now()
         started, artifacts = first_fact(outline, accepted(plan, inputs or {}), at, seed=seed)
@@ -205,8 +206,8 @@ class Engine:
             walking = Walk(replace(self.host.rules), performer, self.host.layers, recorded, self._secrets)
             return await walking.through(started, kept, at)
 
-        found = await on_a_copy(self.hands, walk)
-        return replace(found, diff=self._secrets.redactor.text(found.diff))
+        found, diff = await on_a_copy(self.hands, walk)
+        return replace(found, diff=self._secrets.redactor.text(diff))
 
     def prepare(self, plan: Plan) -> Outline:
         """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here."""

@@ -14,7 +14,7 @@ from perdure.ports import Attempt, Journal, Performer
 from perdure.runtime.host import Knowledge
 from perdure.runtime.shelf import Shelf
 from perdure.tools import AnyTool, ToolPerformer
-from perdure.tools.box import by_name
+from perdure.tools.box import by_name, outside_of
 from perdure.tools.declaring import parameters_of
 from perdure.tools.hands import Hands
 
@@ -115,4 +115,6 @@ def knowledge_of(
         return name not in known or not known[name].is_reversible
 
     digests = {name: plan.hash.rpartition(":")[2] for name, plan in plans.items()}
-    return Knowledge(repeat, seconds, strategies, digests, secrets, probes, undo, lasts, layers, estimate)
+    return Knowledge(
+        repeat, seconds, strategies, digests, secrets, probes, undo, lasts, layers, estimate, outside_of(known)
+    )

@@ -5,10 +5,8 @@ assumed: what an earlier run gave at the same step, or the plainest value that t
 People say yes, signals come, clocks jump, secrets are some text. Whatever had to be assumed is told.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from perdure.core import events as e
@@ -17,26 +15,25 @@ from perdure.core.allowing import layers_around
 from perdure.core.calls import Call, Outcome
 from perdure.core.cells import Cell
 from perdure.core.deciding import Moment
+from perdure.core.origins import explained, origins, told
 from perdure.core.policy import OURSELVES, Judgement, Layer
 from perdure.core.seeing import call_of, output_of
 from perdure.core.state import Rules, State
 from perdure.core.turn import Command, StartAttempt, pending, status_of, turn
 from perdure.core.values import keep
 from perdure.engine.assuming import Assumptions, Over, StandIns, assumed_answer
-from perdure.engine.copying import copy_of, difference
 from perdure.engine.secrets import Secrets, redacted
 from perdure.plan.model.steps import Working
 from perdure.plan.sampling import sample
 from perdure.ports import Attempt
 from perdure.runtime.keys import key_of
 from perdure.tools import AnyTool, ToolPerformer
-from perdure.tools.hands import Hands
-from perdure.tools.sandbox.ending import surely
-from perdure.tools.scratch import scratch
 
 RUN: Final = "r_rehearsal"
 MOST_TURNS: Final = 100_000
 """So much is walked; a plan that goes on for longer is told so far."""
+ASSUMED: Final = "assumed"
+"""The word for a value that nobody has given."""
 COSTS: Final = ("seconds", "usd", "tokens", "calls")
 
 
@@ -57,6 +54,8 @@ class Rehearsal:
     """What would be read, written, run, connected to and used, and what the rules say about it."""
     questions: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """What people would be asked, by step."""
+    outside: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Which values of a call came from outside, and from which step, by step."""
     unforeseen: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """What had to be assumed, by step."""
     costs: dict[str, float] = field(default_factory=dict[str, float])
@@ -151,10 +150,10 @@ class Walk:
             "step": command.step, "visit": command.visit, "attempt": command.attempt, "deed": command.deed
         }  # fmt: skip
         outcome = await self._outcome(command)
-        told: dict[str, Any] = {"exit": outcome.exit, "failure": outcome.failure}
-        if command.deed == "do":
-            told["approval"] = outcome.approval
-        self._send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **told))
+        end: dict[str, Any] = {"exit": outcome.exit, "failure": outcome.failure}
+        if command.deed == "do" and outcome.approval is not None:
+            end["approval"] = explained(outcome.approval, self.state.cells[command.step], self._performer.outside)
+        self._send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **end))
 
     async def _outcome(self, command: Command) -> Outcome:
         if command.deed == "judge":
@@ -169,6 +168,8 @@ class Walk:
             self._assumptions.certain.add(cell.key)
             return Outcome.failed("invalid", f"it could not begin: {error}")
         self._count(cell, attempt.call)
+        if attempt.number == 1:
+            self._trace(cell, self._performer.tool_of(attempt.call))
         outcome = redacted(self._secrets.redactor, await self._done_or_assumed(cell, attempt))
         self.found.deeds.extend(outcome.judged)
         if any(each.verdict == "deny" and each.by != OURSELVES for each in outcome.judged):
@@ -192,6 +193,11 @@ class Walk:
             layers=layers_around(cell, self._layers), approved=frozenset(cell.work.approved),
         )  # fmt: skip
 
+    def _trace(self, cell: Cell, tool: AnyTool | None) -> None:
+        """Where it gets from what it hands to a tool that does something to the world, or may."""
+        if tool is not None and tool.declared.effects != ():
+            self.found.outside.extend((cell.key, line) for line in told(origins(cell, self._performer.outside)))
+
     def _count(self, cell: Cell, call: Call) -> None:
         """What it is declared to take: in the plan, or by the tool."""
         declared = cell.traits.working.estimate if cell.traits.working else None
@@ -211,8 +217,8 @@ class Walk:
             if said.failure is not None or said.approval is not None:
                 return said
         value, why = self._foreseen(cell, attempt.call, tool)
-        if told := [*(_undone(tool) if tool else ()), *([why] if why else [])]:
-            self.found.unforeseen.append((cell.key, "; ".join(told)))
+        if unknown := [*(_undone(tool) if tool else ()), *([why] if why else [])]:
+            self.found.unforeseen.append((cell.key, "; ".join(unknown)))
         if attempt.call.kind == "agent" or (tool is not None and tool.may_write):
             self._assumptions.are_files = True
         return Outcome(value, judged=said.judged)
@@ -228,7 +234,7 @@ class Walk:
             return None, ""
         self._assumptions.add(cell)
         what = "an agent" if call.kind == "agent" else "a model" if call.kind == "model" else call.name
-        return value, f"what {what} gives is not known; assumed: {_short(value)}"
+        return value, f"what {what} gives is not known; {ASSUMED}: {_short(value)}"
 
 
 def _undone(tool: AnyTool) -> Iterator[str]:
@@ -249,20 +255,3 @@ def outputs_of(state: State) -> Iterator[tuple[str, Any]]:
     for key, cell in state.cells.items():
         if key and cell.result is not None and isinstance(cell.step, Working) and cell.result.output is not None:
             yield key, cell.result.output.load(state.read)
-
-
-async def on_a_copy(hands: Hands | None, walk: Callable[[Hands | None], Awaitable[Rehearsal]]) -> Rehearsal:
-    """Walk with hands that reach a copy of the workspace, and throw the copy away."""
-    if hands is None:
-        return await walk(None)
-    with scratch() as place:
-        copied = await surely(asyncio.to_thread(_copied, hands, place))  # nobody may copy into what is being removed
-        found = await walk(copied)
-        found.diff = await asyncio.to_thread(difference, hands.workspace, copied.workspace)
-    return found
-
-
-def _copied(hands: Hands, place: Path) -> Hands:
-    state = place / "state"
-    state.mkdir(mode=0o700)
-    return replace(hands, workspace=copy_of(hands.workspace, place), state=state)

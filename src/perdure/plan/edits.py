@@ -17,6 +17,7 @@ from perdure.plan.model.steps import Step
 from perdure.plan.problems import PlanError, Problem, errors_in
 from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.reading.shape import shape
+from perdure.plan.sayings import sentence
 from perdure.plan.toolbox import Toolbox
 
 ROOT: Final = ""
@@ -125,7 +126,7 @@ def _problems_in(edit: Raw, number: int, error: ValidationError) -> list[Problem
     inside = shape({"steps": [edit[step]]}, Limits()).problems if step else []
     if inside:
         return [replace(problem, path=(number, str(step), *problem.path[2:])) for problem in inside]
-    message = error.errors(include_url=False)[0]["msg"]
+    message = sentence(error.errors(include_url=False)[0])
     hint = "write {insert: STEP, after | before | into: ID}, {replace: ID, step: STEP}, {remove: ID} or "
     hint += "{amend: ID, fields: {…}}"
     return [Problem("PRD1505", f"this is no edit: {message}", (number,), hint)]

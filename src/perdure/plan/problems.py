@@ -59,7 +59,7 @@ class Problem:
             "code": self.code,
             "message": self.message,
             "path": written(self.path),
-            "help": self.help,
+            "hint": self.help or None,
             "file": self.file or None,
             "line": self.line or None,
             "column": self.column or None,

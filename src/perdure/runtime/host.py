@@ -12,6 +12,7 @@ from typing import Any, Final
 from perdure.core import events as e
 from perdure.core.accepting import Look
 from perdure.core.calls import Call, Repeat
+from perdure.core.origins import Outside
 from perdure.core.outline import Outline
 from perdure.core.policy import Layer
 from perdure.core.state import Rules, State
@@ -62,6 +63,8 @@ class Knowledge:
     layers: tuple[Layer, ...] = ()
     """What the user allows."""
     estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
+    outside: Outside = lambda _: ""
+    """What a tool reads outside of the run, in words."""
 
 
 class Host:
@@ -76,6 +79,7 @@ class Host:
         self.grace = limits.grace
         self.secrets = knowledge.secrets
         self.layers = knowledge.layers
+        self.outside = knowledge.outside
         self.shelf = Shelf(journal.fetch)
         self.room = Room(limits, self._wake)
         self.named: dict[str, Outline] = {}

@@ -18,6 +18,7 @@ from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.allowing import layers_around
 from perdure.core.calls import Outcome
 from perdure.core.judging import judging_call
+from perdure.core.origins import explained
 from perdure.core.seeing import SECRETS, call_of, with_secrets
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
@@ -444,7 +445,10 @@ class Runner:
         if outcome.sandboxed:
             about["sandboxed"] = outcome.sandboxed
         if outcome.approval is not None:
-            return e.AttemptEnded(exit="failure", approval=outcome.approval, **about)
+            approval = outcome.approval
+            if about.get("deed", "do") == "do":
+                approval = explained(approval, self.state.cells[about["step"]], self.host.outside)
+            return e.AttemptEnded(exit="failure", approval=approval, **about)
         if outcome.failure is None:
             try:
                 return e.AttemptEnded(

@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import is_list
 from perdure.plan.toolbox import Toolbox, ToolFacts
+from perdure.tools.declaring import UNDECLARED
 from perdure.tools.errors import Duplicate, NotLoaded
 from perdure.tools.failure import kept
 from perdure.tools.tool import AnyTool, is_tool
@@ -81,3 +82,14 @@ def _collected(found: Any, address: str) -> list[AnyTool]:
     if not tools:
         raise NotLoaded(f'there are no tools in "{address}"', "decorate a function with @tool")
     return tools
+
+
+def outside_of(known: Mapping[str, AnyTool]) -> Callable[[str], str]:
+    """What a tool by its name reads outside of the run, in words; empty: nothing."""
+
+    def outside(name: str) -> str:
+        if not name:
+            return ""  # a model or an agent hands on what it was given
+        return known[name].declared.outside if name in known else UNDECLARED.outside
+
+    return outside

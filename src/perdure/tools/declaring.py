@@ -17,6 +17,7 @@ WORDS: Final[tuple[EffectWord, ...]] = ("reads", "writes", "network", "irreversi
 _UNKNOWN: Final[tuple[EffectWord, ...]] = ("reads", "writes", "network", "irreversible")
 """What is assumed of a tool that says nothing and may not be repeated."""
 _JUDGED_BY_DEED: Final = frozenset({"reads", "writes", "network"})
+_OUTSIDE: Final[dict[EffectWord, str]] = {"reads": "files", "network": "the network"}
 _ARGUMENT: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -105,6 +106,13 @@ class Declaration:
         """Whether its effects can be taken back, or it has none."""
         return self.undo is not None or "irreversible" not in self.words(careful=careful)
 
+    @property
+    def outside(self) -> str:
+        """What it reads outside of the run, in words; empty: nothing. Of one that says nothing, that is not known."""
+        if self.effects is None:
+            return "what it does not declare"
+        return " and ".join(what for word, what in _OUTSIDE.items() if word in self.effects)
+
     @cached_property
     def reaches(self) -> bool:
         """Whether it says beforehand what it reads, writes, connects to or uses."""
@@ -123,7 +131,10 @@ class Declaration:
         return [Deed(kind, _filled(each, arguments)) for kind, patterns in lists for each in patterns]
 
     def data(self) -> dict[str, Any]:
-        """The declaration as JSON, for people and for hashing."""
+        """The declaration as JSON, for people and for hashing.
+
+        `staged` and `foresee` are not in it: they say what a rehearsal does, and nobody approves a rehearsal.
+        """
         said = {"effects": self.effects, "reads": self.reads, "writes": self.writes, "hosts": self.hosts}
         plain = {key: list(value) for key, value in said.items() if value is not None}
         return {

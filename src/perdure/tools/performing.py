@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from perdure.core.calls import Call, Outcome, Repeat
 from perdure.plan.problems import did_you_mean
 from perdure.ports import Attempt
-from perdure.tools.box import by_name
+from perdure.tools.box import by_name, outside_of
 from perdure.tools.calling import Function, Read, awaited, called, same
 from perdure.tools.context import Context
 from perdure.tools.declaring import found_out, minds_calls, parameters_of
@@ -52,6 +52,8 @@ class ToolPerformer:
         self._hands: Final = hands
         self._thorough: Final = thorough
         self._failures: Final = failures
+        self.outside: Final = outside_of(self._tools)
+        """What a tool by its name reads outside of the run, in words."""
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Do it."""

@@ -11,7 +11,8 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import ErrorDetails
 
-from perdure.plan.problems import Path, did_you_mean, written
+from perdure.plan.problems import Path, did_you_mean
+from perdure.plan.sayings import sentence
 from perdure.tools.context import Context
 from perdure.tools.docstring import described
 from perdure.tools.errors import BadFunction
@@ -105,11 +106,7 @@ class Signature:
         if detail["type"] == "extra_forbidden" and len(place) == 1:
             hint = did_you_mean(str(place[0]), self.names.values())
             return f'there is no argument "{place[0]}"' + (f" ({hint})" if hint else "")
-        return f"{written(place) or 'arguments'}: {_lowered(detail['msg'])}"
-
-
-def _lowered(text: str) -> str:
-    return text[:1].lower() + text[1:]
+        return sentence(detail)
 
 
 def _refuse_generators(function: Callable[..., Any]) -> None:

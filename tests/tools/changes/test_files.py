@@ -239,6 +239,11 @@ async def test_files_that_others_share_or_that_are_none_are_left_alone(call, wor
     await refused(call("read", path="etc/passwd"), "denied", "etc -> /etc")
     await refused(call("read", path="link"), "invalid", "a link to a")
     await refused(call("read", path="pipe"), "invalid", "pipe")
+    told = "is a pipe; these stay as they are, because nothing brings them back: remove it yourself, or leave it"
+    await refused(call("list", path="pipe"), "invalid", f"pipe {told}")
+    await refused(call("search", text="x", path="pipe"), "invalid", f"pipe {told}")
+    await refused(call("delete", paths=["pipe"]), "invalid", f"pipe {told}")
+    await refused(call("move", moves=[{"path": "sock", "to": "d/sock"}]), "invalid", "sock is a socket; these stay")
 
 
 async def test_protected_names_are_denied_or_asked_about(call, workspace):

@@ -91,7 +91,7 @@ async def test_a_sandbox_that_leaks_is_refused(hands, monkeypatch, weaker, notic
         words = real(command, **more).decode().split("\0")[:-1]
         return "".join(f"{word}\0" for word in weaker(words)).encode()
 
-    monkeypatch.setattr("perdure.tools.sandbox.running.options", weak)
+    monkeypatch.setattr("perdure.tools.sandbox.sandboxed.options", weak)
     report = await probe(hands, afresh=True)
     assert not report.ok
     assert noticed in {each.name for each in report.findings if each.wrong}
@@ -109,7 +109,7 @@ async def test_started_with_our_environment_it_would_be_noticed(hands, monkeypat
     monkeypatch.setattr(probes, "_canary", lambda: "AAA_KEY=hush-hush")
     real = root.arguments
     monkeypatch.setattr(
-        "perdure.tools.sandbox.running.arguments",
+        "perdure.tools.sandbox.sandboxed.arguments",
         lambda *a, **k: ["/usr/bin/env", "AAA_KEY=hush-hush", *real(*a, **k)],
     )
     report = await probe(hands, afresh=True)

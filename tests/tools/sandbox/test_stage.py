@@ -1,6 +1,7 @@
 """Stages: what a command leaves behind becomes a change set, and nothing else of it is real."""
 
 import asyncio
+import os
 import random
 import stat
 import subprocess
@@ -92,6 +93,16 @@ async def test_pipes_devices_and_caches_are_left_out(hands, kind):
         <= set(found.left_out)
         <= {"p", "z", "__pycache__", "src/.pytest_cache"}
     )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("script", ["rm src/p", "rm -r src", "mv src/p q", "rm src/p; echo > src/p"])
+async def test_a_pipe_that_was_there_cannot_be_taken_away(hands, kind, script):
+    os.mkfifo(hands.workspace / "src/p")
+    assert told(await left(hands, kind, "echo n > n")) == {"n": (None, ("file", 2))}, "it is in nobody's way"
+    with pytest.raises(ToolFailure, match="src/p is a pipe; these stay as they are") as refused:
+        await left(hands, kind, script)
+    assert refused.value.failure.kind == "invalid"
 
 
 @pytest.mark.parametrize("kind", KINDS)

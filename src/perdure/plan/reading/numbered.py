@@ -26,6 +26,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from perdure.plan.model.parts import JsonObject, Many, ToolName
 from perdure.plan.problems import Path, Problem
 from perdure.plan.raw import Raw, is_list, is_mapping
+from perdure.plan.sayings import saying
 
 NUMBER_WORDS: Final = ("step_number", "number", "step")
 FIELDS: Final = "a step has step_number, tool, parameters, depends_on, description, condition"
@@ -186,5 +187,5 @@ def _problem(error: ErrorDetails, path: Path) -> Problem:
     name = path[-1] if path else "steps"
     if error["type"] == "future":
         return Problem("PRD1606", "the timestamp lies in the future", path, "write when it was made, with its zone")
-    message, hint = MESSAGES.get(error["type"], (error["msg"].replace("Input should be", "must be"), FIELDS))
+    message, hint = MESSAGES.get(error["type"], (saying(error), FIELDS))
     return Problem("PRD1103", f"`{name}` {message}", path, hint)

@@ -16,6 +16,7 @@ from perdure.plan.problems import Path, Problem, did_you_mean, written
 from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.plan.reading.labels import LABEL_WORDS
 from perdure.plan.reading.places import at, step_path
+from perdure.plan.sayings import saying
 
 RECORDS: Final[dict[str, type[BaseModel]]] = {
     "retry": parts.Retry,
@@ -38,16 +39,6 @@ CALL_TYPES: Final[dict[str, type[BaseModel]]] = {
     "agent": parts.AgentCall,
 }
 QUOTED: Final = re.compile(r"'([^']+)'")
-SAYINGS: Final = {
-    "string_type": "must be a text",
-    "int_type": "must be a whole number",
-    "float_type": "must be a number",
-    "bool_type": "must be true or false",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a mapping",
-    "model_type": "must be a mapping",
-    "model_attributes_type": "must be a mapping",
-}
 
 
 def problem_of(error: ErrorDetails, path: Path, document: Raw) -> Problem:
@@ -105,14 +96,11 @@ def _not_json(error: ErrorDetails, path: Path, _: Raw) -> Problem:
 
 
 def _saying(error: ErrorDetails) -> str:
-    kind, given = error["type"], short(error["input"])
-    if kind in SAYINGS:
-        return f"{SAYINGS[kind]}, not {given}"
-    if kind == "string_pattern_mismatch":
+    given = short(error["input"])
+    if error["type"] == "string_pattern_mismatch":
         return f"cannot be {given}"
-    if "Input should be" in error["msg"]:
-        return f"{error['msg'].replace('Input should be', 'must be')}, not {given}"
-    return f"is wrong: {error['msg']}"
+    said = saying(error)
+    return f"{said}, not {given}" if said.startswith("must be") else said
 
 
 def short(value: Raw) -> str:

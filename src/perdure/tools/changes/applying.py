@@ -1,7 +1,8 @@
 """A whole set: all of it, or none of it, or an exact account of what stands where."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from perdure.tools.changes.conflict import Conflict
@@ -53,10 +54,12 @@ class Applying:
         """Bring everything into place, or everything back: `Trouble`."""
         try:
             for each in self._changes.made:
-                bring(self._tree, self._tag, each)
+                with _about(each):
+                    bring(self._tree, self._tag, each)
             for n, each in enumerate(self._changes.files):
                 self._reached = n
-                self._placing.place(n, each)
+                with _about(each):
+                    self._placing.place(n, each)
             time.sleep(GRACE)
             for n, each in enumerate(self._changes.files):
                 self._placing.check(n, each)
@@ -93,7 +96,8 @@ class Applying:
 
     def _file_back(self, n: int, change: Change) -> list[Conflict | OSError]:
         try:
-            self._placing.put_back(n, change)
+            with _about(change):
+                self._placing.put_back(n, change)
         except Conflict as found:
             return [found]
         except (OSError, ToolFailure) as error:
@@ -109,6 +113,15 @@ class Applying:
             return self._tree.image(change.path)
         except (OSError, ToolFailure):
             return Image("file", "unreadable", 0, 0)
+
+
+@contextmanager
+def _about(change: Change) -> Generator[None]:
+    """What goes wrong goes wrong with the file that people know, not with the draft that lies beside it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, change.path) from error
 
 
 def _state(change: Change, now: Image | None) -> str:

@@ -26,13 +26,15 @@ class Failing:
         """Why a set was not carried out. `fresh`: it was begun just now, so what others wrote holds none of it."""
         conflicts = [each for each in dict.fromkeys((trouble.cause, *trouble.torn)) if isinstance(each, Conflict)]
         if trouble.torn or (conflicts and not fresh):
-            why = "; ".join(map(str, dict.fromkeys((trouble.cause, *trouble.torn))))
+            why = "; ".join(map(_said, dict.fromkeys((trouble.cause, *trouble.torn))))
             detail = {"conflicts": self._details(conflicts), "files": account()}
             return ToolFailure("in_doubt", f"the change set is not whole: {why}", detail=detail)
         if conflicts:
             return self.conflict(conflicts)
         cause = trouble.cause
-        return cause if isinstance(cause, ToolFailure) else ToolFailure("unavailable", f"nothing was changed: {cause}")
+        if isinstance(cause, ToolFailure):
+            return cause
+        return ToolFailure("unavailable", f"nothing was changed: {_said(cause)}")
 
     def conflict(self, conflicts: Sequence[Conflict]) -> ToolFailure:
         """Others were there first, and everything is as they want it."""
@@ -65,3 +67,10 @@ class Failing:
         except (OSError, ToolFailure):
             return None
         return self._bytes(kept) if kept == now else None
+
+
+def _said(error: Exception) -> str:
+    """In words, without the number that the system has for it."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename} cannot be changed: {error.strerror}"
+    return str(error)

@@ -12,7 +12,7 @@ from typing import Final
 from perdure.tools.changes.images import Image, Images, digest_of_file
 from perdure.tools.changes.kernel import open_beneath
 from perdure.tools.changes.sets import LARGEST
-from perdure.tools.failure import ToolFailure
+from perdure.tools.failure import Kind, ToolFailure
 
 OURS: Final = ".perdure-"
 """How the names begin of files that lie beside others while these are changed."""
@@ -20,6 +20,7 @@ _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _MISSING: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 _TRIES: Final = 20
+_SPECIAL: Final = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
 class Spot:
@@ -50,7 +51,7 @@ class Spot:
             os.close(file)
 
     def image(self, images: Images | None = None) -> Image | None:
-        """What stands there; its bytes are kept if somebody says where. `OSError` if it is none of the three kinds."""
+        """What stands there; its bytes are kept if somebody says where. `Special` if it is none of the three kinds."""
         for _ in range(_TRIES):
             with suppress(FileNotFoundError, _Moved):
                 found = self.status()
@@ -63,7 +64,7 @@ class Spot:
         if stat.S_ISLNK(found.st_mode):
             return self._link_image(images)
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is a device, a pipe or a socket", self.name)
+            raise Special(found.st_mode, self.name)
         with self.reading() as file:
             return _file_image(file, images)
 
@@ -79,6 +80,19 @@ class Spot:
         """Take the name away, if it is there."""
         with suppress(FileNotFoundError):
             os.unlink(self.name, dir_fd=self.directory)
+
+
+class Special(OSError):
+    """Neither a file nor a link nor a directory: it has no bytes by which it could be brought back."""
+
+    def __init__(self, mode: int, path: str) -> None:
+        self.what: Final = _SPECIAL.get(stat.S_IFMT(mode), "a device")
+        super().__init__(errno.EINVAL, f"it is {self.what}", path)
+
+    def refusal(self, path: str, kind: Kind) -> ToolFailure:
+        """What to say where a whole path is known."""
+        why = f"{path} is {self.what}; these stay as they are, because nothing brings them back"
+        return ToolFailure(kind, f"{why}: remove it yourself, or leave it")
 
 
 class _Moved(Exception):
@@ -132,6 +146,8 @@ class Tree:
                 return spot.image(images)
         except FileNotFoundError:
             return None
+        except Special as found:
+            raise found.refusal(path, "invalid") from None
 
     def fitting(self, path: str, images: Images | None = None) -> Image | None:
         """What stands under a path that is to be changed. `ToolFailure` if that must not be."""
@@ -146,7 +162,7 @@ class Tree:
     def _refuse_unfit(self, path: str, found: os.stat_result) -> None:
         kind = stat.S_IFMT(found.st_mode)
         if kind not in (stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR):
-            raise ToolFailure("denied", f"{path} is a device, a pipe or a socket; these stay as they are")
+            raise Special(found.st_mode, path).refusal(path, "denied")
         if found.st_uid not in (os.geteuid(), self.owner):
             raise ToolFailure("denied", f"{path} belongs to somebody else (user {found.st_uid})")
         if kind == stat.S_IFREG and found.st_nlink > 1:

@@ -12,8 +12,8 @@ from mcp.client import Client
 from pydantic import RootModel, ValidationError
 
 from perdure.core.calls import Repeat
-from perdure.plan.problems import written
 from perdure.plan.raw import Raw, is_mapping
+from perdure.plan.sayings import sentence
 from perdure.tools.mcp.answers import doubt, failure_from
 from perdure.tools.mcp.definition import MOST, Offer, offer_of
 from perdure.tools.rulebook import CLOSED, LOST
@@ -107,6 +107,5 @@ def is_lost(error: Exception) -> bool:
 def first_line(error: BaseException) -> str:
     """What an exception says, in short."""
     if isinstance(error, ValidationError):
-        flaw = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        return f"{written(flaw['loc'])}: {flaw['msg']}"
+        return sentence(error.errors(include_url=False, include_context=False, include_input=False)[0])
     return (str(error) or type(error).__name__).partition("\n")[0]

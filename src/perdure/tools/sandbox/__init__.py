@@ -3,7 +3,8 @@
 from perdure.tools.sandbox.command import Bind, Command, Limits, Proxying, Ran
 from perdure.tools.sandbox.errors import SandboxFailed, SandboxUnavailable, StageFailed
 from perdure.tools.sandbox.probes import Report, available, probe
-from perdure.tools.sandbox.running import Sandboxed, run, spawn
+from perdure.tools.sandbox.running import run
+from perdure.tools.sandbox.sandboxed import Sandboxed, spawn
 
 __all__ = [
     "Bind",

@@ -1,0 +1,3 @@
+"""What the shop sells, and for how much."""
+
+PRICE = 10
