@@ -161,7 +161,7 @@ def typed(question: QuestionAsked, words: tuple[str, ...]) -> Any:
 
 
 def _typed(question: QuestionAsked, text: str) -> Any:
-    if question.about in {"doubt", "budget"}:
+    if question.about in {"doubt", "budget", "recovery"}:
         return json_or_text(text)
     match question.answer:
         case "approval":

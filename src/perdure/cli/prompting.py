@@ -43,7 +43,7 @@ def _ask(question: QuestionAsked) -> Any:
     if fields:
         return {name: value for name, schema in fields.items() if (value := _field(question, name, schema)) is not None}
     text: str = click.prompt(_wanted(question), err=True)
-    is_word = question.answer in {"text", "choice"} and question.about != "budget"
+    is_word = question.about == "plan" and question.answer in {"text", "choice"}
     return text if is_word else _json(text)
 
 
