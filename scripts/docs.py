@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +31,8 @@ from perdure.plan.model.steps import STEP_TYPES, AnyStep, Grouping, Leading, Wor
 from perdure.tools import BUILTIN, AnyTool
 from perdure.tools.builtin import HANDS
 from perdure.tools.describing import in_words
+from perdure.tools.rulebook import OURS
+from perdure.tools.rules import Rule
 
 NOTHING: Final = (None, (), {}, "", NULL, msgspec.NODEFAULT)
 """Defaults that go without saying."""
@@ -210,6 +213,21 @@ def _facts(event: type[Event]) -> Iterator[str]:
         yield f"| `{field.name}` | {kind} | {default} | {_cell(meanings(event)[field.name])} |\n"
 
 
+def rules_on_failures() -> Iterator[str]:
+    """Every word of a rule."""
+    yield "| word | meaning |\n|---|---|\n"
+    for field in msgspec.structs.fields(Rule):
+        yield f"| `{field.name}` | {_cell(meanings(Rule)[field.name])} |\n"
+
+
+def rulebook() -> Iterator[str]:
+    """The table of failures, rules of a kind that stand together in a row."""
+    yield "| what is seen | kind |\n|---|---|\n"
+    for (kind, effect), alike in groupby(OURS, lambda rule: (rule.kind, rule.effect)):
+        doubt = "; `in_doubt` where it may never be repeated" if effect == "unknown" else ""
+        yield f"| {', '.join(f'`{rule.name}`' for rule in alike)} | `{kind}`{doubt} |\n"
+
+
 GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "help": help_texts,
     "fields": fields,
@@ -219,6 +237,8 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "tools": tools,
     "hands": hands,
     "events": events,
+    "rules": rules_on_failures,
+    "rulebook": rulebook,
 }
 
 

@@ -263,3 +263,77 @@ def test_without_a_home_it_still_goes_on(project):
 def test_every_setting_is_in_the_settings(loaded):
     names = set(loaded({"limits.tools.TOOL": 1}).settings.flat())
     assert names == {setting.name for setting in SETTINGS}
+
+
+# ------------------------------------------------------------ rules on failures
+
+
+def test_rules_on_failures_are_read_in_order(loaded, home):
+    own_file(
+        home,
+        """
+[[failures]]
+tool = "http.*"
+status = 418
+kind = "transient"
+retry_after = 5
+
+[[failures]]
+exit_code = 75
+kind = "unavailable"
+
+[limits]
+total = 3
+""",
+    )
+    found = loaded()
+    assert [each.text for each in found.settings.failures] == [
+        "tool=http.* status=418: transient after 5 seconds",
+        "exit_code=75: unavailable",
+    ]
+    assert found.settings.limits.total == 3
+
+
+BAD_RULES = [
+    ("status = 418", "kind", "transient"),
+    ('kind = "transient"', "rule", "exception"),
+    ('kind = "transient"\nstatus = 999', "status", "100 to 599"),
+    ('kind = "transient"\nstatus = "6xx"', "status", "100 to 599"),
+    ('kind = "transient"\nstatus = true', "status", "100 to 599"),
+    ('kind = "transiant"\nstatus = 418', "kind", "transient"),
+    ('kind = "other"\nstatus = 418', "kind", "rate_limited"),
+    ("kind = 3\nstatus = 418", "kind", "rate_limited"),
+    ('kind = "transient"\nstatsu = 418', "statsu", "status"),
+    ('kind = "transient"\nexit_code = 0', "exit_code", "1 to 255"),
+    ('kind = "transient"\nerrno = "ENOSPACE"', "errno", "ENOSPC"),
+    ('kind = "transient"\nsignal = "KILL"', "signal", "SIGKILL"),
+    ('kind = "transient"\nmessage = 3', "message", "a text"),
+    ('kind = "transient"\nmessage = "a\\nb"', "message", "a text"),
+    (f'kind = "transient"\nmessage = "{"*a" * 101}"', "message", "200 letters"),
+    ('kind = "transient"\nexception = ["A"]', "exception", "a text"),
+    ('kind = "transient"\nstatus = 418\nretry_after = -1', "retry_after", "seconds"),
+    ('kind = "transient"\nstatus = 418\nretry_after = inf', "retry_after", "seconds"),
+    ('kind = "transient"\nstatus = 418\neffect = "some"', "effect", "unknown"),
+]
+
+
+@pytest.mark.parametrize(("text", "word", "hint"), BAD_RULES)
+def test_a_rule_that_cannot_be_meant_is_refused_with_its_place(text, word, hint, refused, home):
+    file = own_file(home, f'[[failures]]\nkind = "logic"\nstatus = 404\n\n[[failures]]\n{text}\n')
+    refused("PRD1707", f"{file}:5: failures[1].{word}", hint)
+
+
+@pytest.mark.parametrize("text", ["failures = 3", "failures = {status = 418}", "failures = [3]"])
+def test_what_is_no_list_of_rules_is_refused(text, refused, home):
+    own_file(home, text)
+    refused("PRD1707", "failures")
+
+
+def test_a_project_has_no_say_about_failures(refused, loaded, project):
+    (project / "perdure.toml").write_text('[[failures]]\nstatus = 418\nkind = "transient"\n')
+    refused("PRD1704", "failures", "config.toml")
+
+
+def test_rules_that_others_could_have_written_are_refused(refused, home):
+    own_file(home, '[[failures]]\nstatus = 418\nkind = "transient"\n').chmod(0o666)
+    refused("PRD1705", "chmod")

@@ -27,7 +27,6 @@ BY_A_NAME = {
     ("perdure/core/seeing.py", "bare_call", "getattr"): TABLE,
     ("perdure/engine/rehearsing.py", "Walk._count", "getattr"): TABLE,
     ("perdure/engine/requests.py", "_about_run.about_run", "getattr"): TABLE,
-    ("perdure/engine/starting.py", "not_enforced", "getattr"): TABLE,
     ("perdure/journal/parcel.py", "header", "getattr"): TABLE,
     ("perdure/plan/__init__.py", "__getattr__", "getattr"): TABLE,
     ("perdure/plan/__init__.py", "__getattr__", "import_module"): TABLE,

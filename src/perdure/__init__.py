@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from perdure.tools import Tool as Tool
     from perdure.tools import ToolFailure as ToolFailure
     from perdure.tools import tool as tool
+    from perdure.tools.rules import Rule as Rule
 
 __version__: Final = "0.1.0"
 
@@ -50,6 +51,7 @@ _HOMES: Final = {
     "Deed": "perdure.tools",
     "Happened": "perdure.tools",
     "NotHappened": "perdure.tools",
+    "Rule": "perdure.tools.rules",
     "Tool": "perdure.tools",
     "ToolFailure": "perdure.tools",
     "tool": "perdure.tools",
@@ -68,6 +70,7 @@ __all__ = [
     "PlanError",
     "Problem",
     "Result",
+    "Rule",
     "RunHandle",
     "Tool",
     "ToolFailure",

@@ -214,8 +214,8 @@ class Attempt(msgspec.Struct, frozen=True):
     """How long it may take; None: as long as it likes."""
     report: Callable[[float, str], None] = unheard
     """Tell watchers how far it is, from 0 to 1, and a line about it. May be called from any thread."""
-    deed: Literal["do", "undo"] = "do"
-    """Whether the step is done, or its effect taken back."""
+    deed: Literal["do", "undo", "judge"] = "do"
+    """Whether the step is done, or its effect taken back, or what it gave is judged."""
     by: Literal["call", "probe", "undo"] = "call"
     """Which function of the tool does it: the tool itself, the one that finds out, or the one that takes back."""
     output: Any = None

@@ -113,3 +113,54 @@ def test_a_lowered_sandbox_is_told_everywhere(place):
     assert place.do("logs", "@last").stdout.count("sandbox lowered to none") == 2
     assert place.do("watch", "@last", code=1).stderr.count("sandbox lowered to none") == 2
     assert [step["sandboxed"] for step in place.shown()["steps"].values()] == ["none", None, "none"]
+
+
+FLAKY = """
+from perdure import Context, Rule, tool
+
+class Busy(Exception):
+    pass
+
+@tool(name="shop.order", repeat="safe", failures=[Rule("rate_limited", exception=Busy, retry_after=0.01)])
+def order(context: Context, luck: int) -> int:
+    if context.attempt <= luck:
+        raise Busy("the shop is \\x1b[31mbusy")
+    return context.attempt
+"""
+ORDER = """
+perdure: 1
+steps:
+  - {id: order, tool: shop.order, with: {luck: 2}, retry: {attempts: 3, wait: 10ms}}
+"""
+
+
+def test_what_failed_and_what_helped(place):
+    (place.path / "flaky.py").write_text(FLAKY)
+    place.run(ORDER, "--tools", "flaky")
+    shown = place.do("show", "@last", "--failures").stdout
+    assert "2 failures in 1 visit, 1 of them helped" in shown
+    kinds = [line.split("\t")[2] for line in shown.splitlines()[2:]]
+    assert kinds == ["✗ rate_limited", "→ retry", "✗ rate_limited", "→ retry", "✓ success"]
+    assert "retry helped" in shown
+    assert "by tool: exception=flaky.Busy" in shown
+    assert "\x1b" not in shown
+    (case,) = json.loads(place.do("show", "@last", "--failures", "--json").stdout)["failures"]
+    assert (case["step"], case["helped"], case["troubles"][0]["retry_after"]) == ("order", "retry", 0.01)
+    (case,) = json.loads(place.do("show", "@last", "--failures", "--json", "--at", 3).stdout)["failures"]
+    assert case["helped"] == ""
+
+
+def test_nothing_failed(place):
+    place.run(HELLO, "-i", "name=Ada")
+    assert "nothing failed" in place.do("show", "@last", "--failures").stdout
+
+
+def test_the_users_rules_hold_for_runs(place):
+    (place.path / "flaky.py").write_text(FLAKY)
+    own = place.path / ".config" / "perdure"
+    own.mkdir(parents=True)
+    (own / "config.toml").write_text('[[failures]]\nexception = "*.Busy"\nkind = "invalid"\n')
+    place.run(ORDER, "--tools", "flaky", code=1)
+    assert place.shown()["failure"]["kind"] == "invalid"
+    shown = place.do("config", "show", "--origin").stdout
+    assert f"failures[0]\texception=*.Busy: invalid\t{own / 'config.toml'}" in shown

@@ -5,8 +5,9 @@ from driven import LATER, driven, tool
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
-from perdure.core.doubting import MOST_DOUBTS, PROBING
+from perdure.core.doubting import MOST_DOUBTS
 from perdure.core.quarantine import MOST_LOSSES
+from perdure.core.trying import LOOKING
 from perdure.testing.worlds import HANGS, LOST, World
 
 # ------------------------------------------------------------------------------- again, or a person
@@ -198,7 +199,7 @@ def test_a_probe_that_fails_is_asked_again_patiently(trouble):
 
 def test_a_probe_that_always_fails_leaves_it_to_a_person():
     world = looked({"a": LOST, "a?": Failure("unavailable", "the network is down")})
-    assert (world.status, len(world.done("probe"))) == ("waiting", PROBING.attempts)
+    assert (world.status, len(world.done("probe"))) == ("waiting", LOOKING.attempts)
     assert "the network is down" in world.find(e.QuestionAsked)[0].text
 
 

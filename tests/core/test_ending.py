@@ -19,7 +19,7 @@ from perdure.testing.worlds import World
         ({"accept": [{"schema": {"type": "integer"}}]}, 3, None),
         ({"accept": [{"schema": {"type": "string"}}]}, 3, "not met: its schema: "),
         ({"accept": [{"schema": {"type": "string"}, "title": "a text"}]}, 3, "not met: a text: "),
-        ({"accept": [{"tool": "x.judge"}]}, 3, "is not possible yet"),
+        ({"accept": [{"agent": "judge"}]}, 3, "agents do not judge yet"),
         ({"ensures": ["output == 3", "exit == 'success'"]}, 3, None),
         ({"ensures": ["output == 4"]}, 3, "it does not ensure: output == 4"),
     ],

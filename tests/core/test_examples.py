@@ -90,7 +90,10 @@ STORIES = {
         output="c",
     ),
     "T9 bounded by visits": Story(
-        "refinement", {"refine": Outcome({"text": "a"}, "incomplete")}, {"draft": "x"}, done=("refine",) * 6
+        "refinement",
+        {"refine": [Outcome({"text": word}, "incomplete") for word in "abcdef"]},
+        {"draft": "x"},
+        done=("refine",) * 6,
     ),
     "T10 straight through": Story(
         "large_project",

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from laws import cells_in, check_journal, check_rest, check_state, snapshot
 from random_plans import COMMON, a_plan
+from recoveries import recovering
 from spenders import REPORTS, Auditor, budgeted, crowded
 
 from perdure.core import events as e
@@ -38,6 +39,11 @@ LOOKS = (
     Failure("transient", "later"), Failure("unavailable", "no", retry_after=3.0), Failure("timeout", "late"),
 )  # fmt: skip
 """What a look into the world may give."""
+JUDGEMENTS = (
+    *(True, {"met": True}) * 3, False, {"met": False, "why": "no"}, "what?", LOST, HANGS, Takes(9, True),
+    Failure("transient", "later"), Failure("logic", "no"),
+)  # fmt: skip
+"""What a tool may say that judges."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,10 @@ SECOND = Era(
 
 
 THIRD = replace(SECOND, words=(*SECOND.words, "finish", "fail", 500))
+FOURTH = replace(
+    THIRD, deeds=(*THIRD.deeds, "judge"), words=(*THIRD.words, "continue", {"choice": "done", "output": 3}, {"choice": "done", "output": 8}),
+    answers=SECOND.answers + 5 * (Failure("unavailable", "gone"), Failure("denied", "no"), Failure("stalled", "again"), Failure("unknown", "what"), Failure("logic", "no")),
+)  # fmt: skip
 
 
 def drawn(*parts):
@@ -99,9 +109,9 @@ class Watched(World):
     def __init__(self, plan, seed, era=SECOND, **dials):
         def script(command):
             place = drawn(seed, command.step, command.visit, command.attempt, command.deed)
-            answers = LOOKS if command.deed == "probe" else era.answers
+            answers = {"probe": LOOKS, "judge": JUDGEMENTS}.get(command.deed, era.answers)
             answer = answers[place % len(answers)]
-            return reporting(answer, place) if self.spends and command.deed != "probe" else answer
+            return reporting(answer, place) if self.spends and command.deed in {"do", "undo"} else answer
 
         self.spends = any(word.startswith("budget") for word in json.dumps(plan.canonical()).split('"'))
         self.auditor = Auditor()
@@ -299,6 +309,19 @@ def test_r10_nothing_begins_that_a_budget_does_not_cover(shard):
         seed = 500_000_000 + shard * 1_000_000 + number
         try:
             one_life(seed, THIRD, spending(seed))
+        except BaseException as error:
+            error.add_note(f"seed {seed}")
+            raise
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a6_the_laws_hold_on_every_ladder(shard):
+    """Other ways, looser criteria, tables at steps, groups and plans; people who say how to go on."""
+    for number in range(EACH):
+        seed = 700_000_000 + shard * 1_000_000 + number
+        try:
+            one_life(seed, FOURTH, partial(recovering, random.Random(seed)))
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise

@@ -4,7 +4,7 @@ import pytest
 from driven import driven, tool
 
 from perdure.core import events as e
-from perdure.core.accepting import MOST_SIGNALS, BadAnswer, NoQuestion, Over, TooManySignals
+from perdure.core.accepting import MOST_SIGNALS, Answered, BadAnswer, NoQuestion, Over, TooManySignals
 from perdure.testing.worlds import NOON, Takes, World
 
 
@@ -51,9 +51,10 @@ def test_an_answer_that_does_not_fit_is_refused_and_the_question_stays(ask, answ
 
 def test_rule_13_the_first_valid_answer_wins():
     world = asking()
-    world.answer(True)
-    with pytest.raises(NoQuestion, match="was answered"):
-        world.answer(False, "q_q_1")
+    world.answer(True, by="ann")
+    with pytest.raises(Answered, match="q_q_1 was answered by ann: true") as found:
+        world.answer(False, "q_q_1", by="bob")
+    assert found.value.same is False
     with pytest.raises(NoQuestion, match="never asked"):
         world.answer(False, "q_other")
 
@@ -78,7 +79,10 @@ def test_only_those_who_are_asked_may_answer():
 def test_rule_13_a_deadline_gives_the_default_or_expires(more, exit_):
     world = asking(deadline="1h", **more)
     world.run()
-    assert (world.exit_of("q"), world.find(e.QuestionClosed)) == (exit_, [e.QuestionClosed(question="q_q_1")])
+    assert (world.exit_of("q"), world.find(e.QuestionClosed)) == (
+        exit_,
+        [e.QuestionClosed(question="q_q_1", late=True)],
+    )
     assert world.find(e.StepEnded)[0].failure is None or exit_ == "expired"
 
 

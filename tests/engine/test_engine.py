@@ -59,13 +59,13 @@ async def test_a_plan_with_unknown_tools_is_refused_with_all_its_problems():
 
 
 async def test_what_is_not_enforced_is_said_and_never_seems_to_hold(caplog):
-    loop = {"id": "a", "tool": "flow.echo", "with": {"value": 1}, "recovery": {"timeout": ["retry", "ask"]}}
+    loop = {"id": "a", "tool": "flow.echo", "with": {"value": 1}, "recovery": {"timeout": ["retry", "replan"]}}
     async with Engine.open() as engine:
         for _ in range(2):
             await (await engine.start(a_plan(loop, budget={"usd": 1}))).result()
         await (await engine.start(a_plan(ECHO, inputs=WORD), {"word": "tide"})).result()
     assert [record.message for record in caplog.records if "enforce" in record.message] == [
-        "this release does not enforce what a plan says about: recovery by ask"
+        "this release does not enforce what a plan says about: recovery by replan"
     ]
 
 
@@ -189,7 +189,7 @@ async def test_one_step_can_be_cancelled_and_the_rest_goes_on():
 
 
 async def test_a_failed_run_is_retried_where_it_failed():
-    plan = a_plan({"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y"})
+    plan = a_plan({"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y", "retry": {"attempts": 1}})
     performer = Scripted({"a": 1, "b": [Failure("unavailable", "not yet"), 2]})
     async with Engine.open(performer=performer) as engine:
         run = await engine.start(plan)

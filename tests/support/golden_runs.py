@@ -295,6 +295,74 @@ async def budgets(disk):
         await handle.result()
 
 
+async def recovered(disk):
+    """Every rung: again, simpler, relaxed, another way, a person, back to the start of a group, on without it."""
+    undo = {"undo": {"agent": "x", "task": "take it back"}}
+    plan = {
+        "steps": [
+            {
+                "id": "ways",
+                "agent": "x",
+                "retry": {"attempts": 2},
+                "simpler": {"agent": "light"},
+                "alternates": [{"agent": "other", "task": "Go round"}],
+            },
+            {"id": "loose", "agent": "x", "accept": ["output > 8"], "relaxed": ["output > 3"]},
+            {"id": "asked", "agent": "x", "recovery": {"denied": ["ask"]}},
+            {
+                "id": "g",
+                "steps": [{"id": "deed", "agent": "x", **undo}, {"id": "wrong", "agent": "x"}],
+                "recovery": {"logic": ["rollback"]},
+                "on": {"failure": "h"},
+            },
+            {
+                "id": "h",
+                "steps": [{"id": "stuck", "agent": "x", "recovery": {"other": ["fail"]}}],
+                "recovery": {"stalled": ["ask"]},
+            },
+            {"id": "last", "agent": "x", "recovery": {"unavailable": ["continue"]}},
+        ]
+    }
+    busy = Failure("transient", "busy")
+    script = Scripted(
+        {
+            "ways": [busy, busy, Failure("logic", "too light"), "round"],
+            "loose": 5,
+            "asked": Failure("denied", "no key"),
+            "wrong": Failure("logic", "no"),
+            "stuck": [Failure("stalled", "again"), "free"],
+            "last": Failure("unavailable", "gone", 5.0),
+        },
+        default=1,
+    )
+    async with opened(disk, performer=script) as engine:
+        handle = await engine.start(Plan.model_validate(plan), seed=11)
+        await asyncio.sleep(60)
+        await handle.answer("q_asked_1_failed1", {"choice": "done", "output": "by hand"}, by="anna")
+        await asyncio.sleep(60)
+        await handle.answer("q_h_1_failed1", "again", by="anna")
+        await handle.result()
+
+
+async def judged(disk):
+    """A tool judges what a step gives: once it cannot be reached, once it objects, once it is content."""
+    plan = {
+        "steps": [
+            {
+                "id": "draft",
+                "agent": "x",
+                "retry": {"attempts": 2, "wait": "1s"},
+                "accept": ["output > 0", {"tool": "golden.keep", "title": "Good enough"}],
+            }
+        ]
+    }
+    script = Scripted(
+        {"draft": [1, 2], "draft~": [Failure("unavailable", "later"), {"met": False, "why": "too small"}, True]}
+    )
+    async with opened(disk, performer=script) as engine:
+        await (await engine.start(Plan.model_validate(plan), seed=12)).result()
+
+
 async def unpay(output: str | None) -> None:
     """Take a payment back."""
 
@@ -362,7 +430,7 @@ async def doubted(disk):
         await handle.result()
 
 
-RUNS = [order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, doubted]
+RUNS = [order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, doubted]
 
 
 def expected_of(state):

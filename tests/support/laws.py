@@ -25,7 +25,7 @@ def snapshot(state, now):
         "timers": timers if state.ended is None else [],
         "flying": list(state.flying),
         "locks": {name: cell.key for name, cell in state.locks.items()},
-        "people": (state.questions, sorted(state.asked), state.answers),
+        "people": (state.questions, sorted(state.asked), state.answers, state.answerers),
         "signals": (
             {n: list(q) for n, q in state.signals.items()},
             {n: list(w) for n, w in state.waiting.items()},
@@ -49,9 +49,11 @@ def _ledger(ledger):
 
 
 def _has_rung(state, timer, clock):
-    """Whether it is about another try whose time has come: to ring is no fact, and to ring again changes nothing."""
+    """Whether its time has come and nothing follows yet: to ring is no fact, and to ring again changes nothing."""
     due, _, key, visit, what = timer
-    return due <= clock and (what in ("retry", "probe") or (what == "undo" and not state.undoing[key, visit].flying))
+    is_shut = what == "step" and not all(group.open for group in state.cells[key].around)
+    is_idle = what == "undo" and not state.undoing[key, visit].flying
+    return due <= clock and (what in ("retry", "probe") or is_idle or is_shut)
 
 
 def cells_in(state):
@@ -91,19 +93,26 @@ def _body(cell):
     body = cell.body
     match body:
         case Work():
-            return [getattr(body, name) for name in Work.__slots__ if name not in ("call", "probe")] + _probe(
-                body.probe
-            )
+            plain = [getattr(body, name) for name in Work.__slots__ if name not in ("call", *LOOKS)]
+            return plain + [_look(getattr(body, name)) for name in LOOKS]
         case Serial():
-            return (list(body.children), list(body.live), body.cursor, body.last.key if body.last else None)
+            last = body.last.key if body.last else None
+            return (list(body.children), list(body.live), body.cursor, last, _rounds(body))
         case Graph():
             return _graph(cell, body)
         case _:
             return body
 
 
-def _probe(probe):
-    return [] if probe is None else [getattr(probe, name) for name in probe.__struct_fields__]
+LOOKS = ("probe", "verdict", "looking")
+
+
+def _look(look):
+    return [] if look is None else [getattr(look, name) for name in look.__struct_fields__]
+
+
+def _rounds(body):
+    return [[(cell.key, visit, _result(result)) for cell, visit, result in ended] for ended in body.rounds]
 
 
 def _graph(cell, body):
@@ -144,7 +153,7 @@ def check_state(state, slots=None, limits=None, *, reopened=False):
         assert all(group.open for group in cell.around), f"{key} is at work while a group around it waits for a lock"
     assert slots is None or len(state.tools_at_work) <= slots
     for tool, most in (limits or {}).items():
-        assert state.tools_at_work.count(tool) <= most
+        assert list(state.tools_at_work.values()).count(tool) <= most
     _check_locks(state)
     if state.ended is not None:
         _check_end(state)
@@ -177,8 +186,12 @@ def _check_locks(state):
     for cell in cells_in(state):
         if not isinstance(cell.step, Working) or not cell.is_live or (cell.parent and cell.parent.kind == "map"):
             continue
-        at_work = cell.key in state.flying and cell.work.look is None  # to look takes no lock
-        holds = at_work if cell.kind == "work" else cell.open and cell.kind != "ask"
+        at_work = cell.key in state.flying and cell.work.looking is None  # to look takes no lock
+        holds = (
+            at_work
+            if cell.kind == "work"
+            else cell.open and not (cell.kind == "ask" or (cell.question and cell.status == "stopping"))
+        )
         for name in cell.step.locks if holds else ():
             assert state.locks[name] is cell or state.locks[name] in cell.around
 

@@ -5,7 +5,8 @@ from collections import defaultdict
 from perdure.core import events as e
 from perdure.core.calls import Usage
 from perdure.core.cells import Work
-from perdure.core.ending import is_item, plan_in
+from perdure.core.ending import is_item
+from perdure.core.ladder import plan_in
 from perdure.plan.model.steps import Working
 
 MOST = {"steps": 12, "calls": 6, "tokens": 3_000, "usd": 2.0, "seconds": 60, "depth": 3}

@@ -42,7 +42,7 @@ async def test_what_a_tool_returns_is_the_output(name, an_attempt):
     [
         (ToolFailure("denied", "not you"), "denied", "not you"),
         (TimeoutError("slow"), "timeout", "TimeoutError: slow"),
-        (ConnectionRefusedError("nobody"), "transient", "ConnectionRefusedError: nobody"),
+        (ConnectionRefusedError("nobody"), "unavailable", "ConnectionRefusedError: nobody"),
         (ZeroDivisionError("x"), "unknown", "ZeroDivisionError: x"),
         (SystemExit(1), "unknown", "SystemExit: 1"),
         (StopIteration("x"), "unknown", "StopIteration"),

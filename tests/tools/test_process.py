@@ -53,9 +53,9 @@ async def test_the_arguments_of_the_plan_are_there(an_attempt):
         ("failure", "rate_limited", "slow down"),
         ("exit", "unknown", "SystemExit: enough"),
         ("error", "unknown", "KeyError: 'error'"),
-        ("die", "unknown", "the process of the tool ended with exit code 7 and no result: last words"),
-        ("escape", "unknown", "the process of the tool ended with exit code 8 and no result"),
-        ("kill", "unknown", "the process of the tool was ended by SIGKILL"),
+        ("die", "in_doubt", "the process of the tool ended with exit code 7 and no result: last words"),
+        ("escape", "in_doubt", "the process of the tool ended with exit code 8 and no result"),
+        ("kill", "in_doubt", "the process of the tool was ended by SIGKILL"),
     ],
 )
 async def test_failures_cross_over(how, kind, message, an_attempt, monkeypatch):

@@ -128,7 +128,7 @@ async def test_who_says_nothing_is_not_counted_as_free(an_attempt):
 
 
 @pytest.mark.parametrize(
-    ("how", "kind"), [("works", None), ("fails", "transient"), ("dies", "unknown"), ("lies", "invalid")]
+    ("how", "kind"), [("works", None), ("fails", "transient"), ("dies", "in_doubt"), ("lies", "invalid")]
 )
 async def test_it_crosses_over_from_a_process_of_its_own(how, kind, an_attempt):
     performer = ToolPerformer(load_tools("odd_tools"))

@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "mcp": "Look at MCP servers, and approve their tools.",
     "pause": "Let a run begin nothing new.",
     "policy": "Show what may be done, and who says so.",
+    "questions": "List what people are asked, oldest first.",
     "reject": "Say no to a question of a run.",
     "replay": "Fold a run again and verify it; nothing is executed.",
     "resume": "Go on with a run, or with all.",

@@ -6,10 +6,13 @@ from typing import Any, Final
 
 import click
 
-from perdure.cli.answering import give, typed
+from perdure.cli.answering import give, read, typed
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.printing import json_option
+from perdure.cli.prompting import prompted
 from perdure.cli.reaching import by_option
+from perdure.core.events import QuestionAsked
+from perdure.core.state import State
 
 
 class Answering(click.Command):
@@ -25,20 +28,29 @@ _BELOW_ZERO: Final = re.compile(r"-[0-9.]+", re.ASCII)
 
 
 @click.command(cls=Answering)
-@click.argument("run")
-@click.argument("words", nargs=-1, required=True, metavar="[QUESTION] VALUE")
+@click.argument("run", metavar="[RUN]")
+@click.argument("words", nargs=-1, metavar="[QUESTION] [VALUE]...")
+@click.option("--file", metavar="FILE", help="Take the value from a file; - is standard input.")
 @click.option("-m", "reason", default="", metavar="WHY", help="Why.")
 @by_option
 @db_option
 @json_option
-def answer(run: str, words: tuple[str, ...], db: str | None, **about: Any) -> None:
-    """Answer a question of RUN with VALUE: a text, a choice, yes or no, or JSON for a form. The first answer counts.
+def answer(run: str, words: tuple[str, ...], file: str | None, db: str | None, **about: Any) -> None:
+    """Answer a question of RUN with VALUE: a text, a choice, yes or no. The first answer counts.
+
+    A form is answered with JSON, or with a VALUE of the form name=value for each of its fields. Without a VALUE it is
+    asked for on the terminal.
 
     RUN is an id, the beginning of one, or @last. QUESTION is the id of a question or of its step, and can be left out
-    where only one is open.
+    where only one is open. The id of a question can also stand alone, if no other run asks one of that id.
     """
-    *question, value = words
-    if len(question) > 1:
-        raise click.UsageError("there is one VALUE; put quotes around it if it has spaces")
-    named = question[0] if question else None
-    asyncio.run(give(settings_for(db), run, named, lambda found: typed(found, value), about))
+    text = None if file is None else read(file)
+
+    def value(found: QuestionAsked, state: State, said: tuple[str, ...]) -> Any:
+        if text is None and not said:
+            return prompted(found, state)
+        if text is not None and said:
+            raise click.UsageError("there is a VALUE and a --file; one of them is too much")
+        return typed(found, (text,)) if text is not None else typed(found, said)
+
+    asyncio.run(give(settings_for(db), run, words, value, about))

@@ -28,9 +28,13 @@ def show(origin: bool, db: str | None, as_json: bool) -> None:
     if as_json:
         settings = [{"name": name, "value": _plain(values[name]), "origin": found.origins[name]} for name in values]
         files = [str(file) for file in found.files]
-        print_json({"schema": "perdure.config/1", "settings": settings, "files": files, "policy": policy})
+        rules = [{**each.data(), "origin": found.own} for each in found.settings.failures]
+        told = {"settings": settings, "files": files, "failures": rules, "policy": policy}
+        print_json({"schema": "perdure.config/1", **told})
     else:
         rows = [(name, _written(value), found.origins[name]) for name, value in values.items()]
+        rules = enumerate(found.settings.failures)
+        rows += [(f"failures[{n}]", each.text, found.own) for n, each in rules]
         rows += [(f"policy.{name}", json.dumps(value), policy["origin"]) for name, value in policy["rules"].items()]
         print_table(["setting", "value", "origin"][: 2 + origin], [row[: 2 + origin] for row in rows])
     if refusal:

@@ -6,10 +6,13 @@ from typing import Any
 
 from msgspec import structs
 
+from perdure.cli.hints import answering
 from perdure.cli.journals import moment
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
+from perdure.core.events import QuestionAsked
 from perdure.engine import StepResult, View
+from perdure.engine.asking import Put, inquiry, said
 
 
 def run_document(view: View) -> dict[str, Any]:
@@ -33,8 +36,9 @@ def run_document(view: View) -> dict[str, Any]:
         "cause": result.cause or None,
         "steps": {key: _step(view, step, state.cells[key]) for key, step in result.steps.items()},
         "partial": result.partial,
+        "missing": list(result.missing),
         "usage": asdict(result.usage),
-        "questions": {id_: _question(asked) for id_, asked in state.questions.items()},
+        "questions": {id_: question_document(view, view.put[id_]) for id_ in state.questions},
         "signals": [name for name, cells in state.waiting.items() if cells],
     }
 
@@ -52,13 +56,16 @@ def _step(view: View, step: StepResult, cell: Cell) -> dict[str, Any]:
         "failure": failure_document(step.failure),
         "visits": step.visits,
         "attempts": step.attempts,
+        "ways": list(step.ways),
         "sandboxed": step.sandboxed or None,
         "began": moment(cell.at or None),
         "ended": moment(view.ended.get(cell.key)) if step.status == "over" else None,
     }
 
 
-def _question(asked: Any) -> dict[str, Any]:
+def question_document(view: View, put: Put) -> dict[str, Any]:
+    """A question: what was asked, what follows from each answer while it is open, and what came of it."""
+    asked = put.asked
     return {
         "step": asked.step,
         "text": asked.text,
@@ -67,4 +74,24 @@ def _question(asked: Any) -> dict[str, Any]:
         "choices": list(asked.choices),
         "form": asked.form,
         "people": list(asked.people),
+        "asked": moment(put.at),
+        "status": put.status,
+        **(_open_question(view, asked) if put.over is None else _closed_question(view, put)),
     }
+
+
+def _open_question(view: View, asked: QuestionAsked) -> dict[str, Any]:
+    seen = inquiry(view.state, asked)
+    return {
+        "after": None if seen.after is None else asdict(seen.after),
+        "until": moment(seen.due),
+        "silence": seen.silence or None,
+        "answers": dict(seen.answers),
+        "commands": list(answering(view.run, asked)),
+    }
+
+
+def _closed_question(view: View, put: Put) -> dict[str, Any]:
+    answer = put.answer
+    said_ = {} if answer is None else {"value": said(put, view.state), "by": answer.by, "reason": answer.reason or None}
+    return {"over": moment(put.over), **said_}

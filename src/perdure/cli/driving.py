@@ -182,6 +182,7 @@ class Manner:
                 patience=patience,
                 supervise=True,
                 memory=most.memory,
+                failures=self.settings.failures,
                 **granted(self.workspace),
             )
             yield await closing.enter_async_context(opened)

@@ -12,6 +12,9 @@ from perdure.cli.telling import LONG, clock, failure_words
 from perdure.core.events import QuestionAsked
 from perdure.core.state import State
 from perdure.core.turn import status_of
+from perdure.engine import Result
+from perdure.engine.ahead import Led
+from perdure.engine.asking import Inquiry, inquiry
 from perdure.plan.visible import number_of, visible
 
 _FEW: Final = 5
@@ -44,9 +47,9 @@ def _flags() -> str:
 def waits(state: State) -> Iterator[str]:
     """What a run waits for, and how to give it that: a line each, those of one thing below each other."""
     for question in islice(state.questions.values(), _MANY):
-        yield from asked(state.run, question)
+        yield from asked(state, question)
     if len(state.questions) > _MANY:
-        yield f"and {len(state.questions) - _MANY:,} more questions: {command('show', state.run, '--json')}"
+        yield f"and {len(state.questions) - _MANY:,} more questions: {command('questions', state.run)}"
     for name, cells in state.waiting.items():
         if cells:
             yield f"{visible(', '.join(list(cells)[:_FEW]))} waits for the signal {visible(name)}"
@@ -56,15 +59,33 @@ def waits(state: State) -> Iterator[str]:
         yield f"something is due at {clock(wake_at, LONG)}"
 
 
-def asked(run: str, question: QuestionAsked) -> Iterator[str]:
-    """A question, and the commands that answer it."""
+def asked(state: State, question: QuestionAsked) -> Iterator[str]:
+    """A question: what is asked and why, until when, and the commands that answer it with what follows from each."""
+    seen = inquiry(state, question)
     people = f" (to {visible(', '.join(question.people))})" if question.people else ""
     first, *more = question.text.splitlines() or [""]
     yield f"{visible(question.step) or 'the run'} asks{people}: {visible(first, 500)}"
     yield from (f"  {visible(line, 500)}".rstrip() for line in more[:_LINES])
     if len(more) > _LINES:
-        yield f"  … and {number_of(len(more) - _LINES, 'line')} more: {command('show', run, '--json')}"
-    yield from (f"  {each}" for each in answering(run, question))
+        yield f"  … and {number_of(len(more) - _LINES, 'line')} more: {command('show', state.run, '--json')}"
+    yield from (f"  {line}" for line in _circumstances(seen))
+    for line, (word, then) in zip(answering(state.run, question), seen.answers, strict=True):
+        yield f"  {line}"
+        yield f"    {visible(word)}: {visible(then, 300)}"
+
+
+def _circumstances(seen: Inquiry) -> Iterator[str]:
+    if seen.after is not None:
+        yield f"because {led_words(seen.after)}"
+    if seen.silence:
+        until = "its time stands still; then" if seen.due is None else f"until {clock(seen.due, LONG)}; then"
+        yield f"{until} {visible(seen.silence, 300)}"
+
+
+def led_words(after: Led) -> str:
+    """The failure that led to a question."""
+    tried = f" after {number_of(after.attempts, 'attempt')}" if after.attempts > 1 else ""
+    return f"{visible(after.step)} failed{tried} ({visible(after.kind)}): {visible(after.message, 300)}"
 
 
 def answering(run: str, question: QuestionAsked) -> Iterator[str]:
@@ -117,9 +138,16 @@ def _ending(state: State) -> str:
     if state.ended.partial:
         return f"{said}, with what there was when its budget was used up"
     if state.ended.failure is None:
-        return said
+        return said + _without(state)
     where = f" in {visible(state.ended.cause)}" if state.ended.cause else ""
     return f"{said}{where}: {failure_words(state.ended.failure)}"
+
+
+def _without(state: State) -> str:
+    """Which steps failed that the plan went on without."""
+    keys = Result(state).missing
+    more = f" and {len(keys) - _FEW:,} more" if len(keys) > _FEW else ""
+    return f", without {visible(', '.join(keys[:_FEW]))}{more}" if keys else ""
 
 
 _WORDS: Final = {"rolled_back": "was rolled back", "cancelled": "was cancelled"}

@@ -18,7 +18,7 @@ def inputs_from(plan_inputs: Mapping[str, Any], pairs: Sequence[str], file: str 
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"{visible(pair, 60)} is not of the form name=value", param_hint="-i")
-        given[name] = _value(name, value, plan_inputs.get(name))
+        given[name] = value_from(name, value, plan_inputs.get(name))
     return given
 
 
@@ -40,7 +40,7 @@ def _text(name: str) -> str:
         raise click.UsageError(f"cannot read {visible(name)}: {told}") from error
 
 
-def _value(name: str, text: str, schema: Any) -> Any:
+def value_from(name: str, text: str, schema: Any) -> Any:
     """A value as the input wants it: text where it is a text, else JSON; from a file after an `@`."""
     text = _text(text[1:]) if text.startswith("@") else text
     kinds = _kinds(schema)

@@ -104,6 +104,11 @@ def _row(run: Run, questions: int, owner: str) -> tuple[str, ...]:
 
 def age(created: int) -> str:
     """How long ago something was, in its largest unit."""
-    seconds = max(0, int(time.time() - created / 1000))
+    return coarse(time.time() - created / 1000)
+
+
+def coarse(lasting: float) -> str:
+    """A length of time in its largest unit."""
+    seconds = max(0, int(lasting))
     unit = next((size for size in (86_400, 3_600, 60) if seconds >= size), 1)
     return lapse(seconds // unit * unit)

@@ -1,6 +1,6 @@
 """What the commands that send a message have in common: they send it, and say where the run stands then."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -14,8 +14,11 @@ from perdure.cli.reporting import say_waits
 from perdure.config import Settings
 from perdure.engine import View
 
+Said = str | Callable[[Any], str]
+"""What is said when it is done; perhaps by what came back."""
 
-async def tell(settings: Settings, run: str, message: Mapping[str, Any], done: str, *, as_json: bool = False) -> None:
+
+async def tell(settings: Settings, run: str, message: Mapping[str, Any], done: Said, *, as_json: bool = False) -> None:
     """Send a message to a run, and say what follows from it."""
     id_ = await full_id(settings, run)
     reached = await reach(settings, {**message, "run": id_})
@@ -24,7 +27,7 @@ async def tell(settings: Settings, run: str, message: Mapping[str, Any], done: s
         if as_json:
             print_json({**run_document(view), "driven": reached.driven})
             return
-        click.echo(done, err=True)
+        click.echo(done if isinstance(done, str) else done(reached.done), err=True)
         _say(view, driven=reached.driven)
 
 

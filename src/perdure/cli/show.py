@@ -27,13 +27,19 @@ MANY: Final = 100
 @click.argument("run")
 @click.option("--at", type=click.IntRange(1), metavar="N", help="As it stood after its first N facts.")
 @click.option("--all", "everything", is_flag=True, help="Show every step, however many there are.")
+@click.option("--failures", is_flag=True, help="Show what failed, what was tried next, what it cost and what helped.")
 @db_option
 @json_option
-def show(run: str, at: int | None, everything: bool, db: str | None, as_json: bool) -> None:
+def show(  # noqa: PLR0913  one parameter for each option
+    run: str, *, at: int | None, everything: bool, failures: bool, db: str | None, as_json: bool
+) -> None:
     """Show RUN: its steps and what became of them, what it waits for and how to give it that.
 
     RUN is an id, the beginning of one, or @last.
     """
+    if failures:
+        asyncio.run(_show_failures(settings_for(db), run, at, as_json=as_json))
+        return
     asyncio.run(
         _show(settings_for(db), run, at, Look(None if everything else MANY, within=True, outputs=True), as_json)
     )
@@ -53,6 +59,16 @@ async def _show(settings: Settings, run: str, at: int | None, look: Look, as_jso
         _print_rest(view)
         if interrupted:
             click.echo(f"\nit is interrupted: no process carries it on\n  {command('resume', view.run)}")
+
+
+async def _show_failures(settings: Settings, run: str, at: int | None, *, as_json: bool) -> None:
+    from perdure.cli.auditing import show_failures  # noqa: PLC0415  only when somebody asks
+
+    async with opened(settings) as journal:
+        found = await journal.run(run)
+        _, entries = await journal.load(found.id)
+        view = await View.of(journal, found.id, at)
+        show_failures(found.id, view.status, list(entries[:at]), as_json=as_json)
 
 
 def print_rows(found: Iterator[Row]) -> None:

@@ -69,16 +69,24 @@ def _output(value: Value | None) -> str:
     return f"a value {value.sha256[:12]}" if value.sha256 else value_words(value.data)
 
 
+_DEEDS: Final = {
+    "do": ("at work", "done"),
+    "undo": ("undoing", "undone"),
+    "probe": ("finding out whether it happened", "looked"),
+    "judge": ("being judged", "judged"),
+}
+
+
 def _attempt(event: e.AboutAttempt) -> str:
     visit = f"visit {event.visit}" if event.visit > 1 else ""
     again = ", ".join(filter(None, (visit, f"attempt {event.attempt}" if event.attempt > 1 else "")))
-    return ("undoing" if event.deed == "undo" else "at work") + (f" ({again})" if again else "")
+    return _DEEDS[event.deed][0] + (f" ({again})" if again else "")
 
 
 def _ended(event: e.AttemptEnded) -> str:
     if event.failure is not None:
         return _and("the attempt failed", failure_words(event.failure), _usage(event.usage), lowered(event.sandboxed))
-    done = "undone" if event.deed == "undo" else "done"
+    done = _DEEDS[event.deed][1]
     exit_ = "" if event.exit == "success" else visible(event.exit)
     told_ = (_output(event.output), _usage(event.usage), lowered(event.sandboxed), _led(event.to or "next"))
     return _and(", ".join(filter(None, (done, exit_))), *told_)
@@ -102,7 +110,8 @@ def _led(to: str) -> str:
 
 
 def _step_ended(event: e.StepEnded) -> str:
-    return _and(f"over, {visible(event.exit)}", failure_words(event.failure), _led(event.to))
+    without = "the plan goes on without it" if event.partial else _led(event.to)
+    return _and(f"over, {visible(event.exit)}", failure_words(event.failure), without)
 
 
 def _run_ended(event: e.RunEnded) -> str:
@@ -122,6 +131,11 @@ def _answered(event: e.QuestionAnswered) -> str:
     )
 
 
+_RUNGS: Final = {
+    "simplify": "goes on in its simpler way",
+    "relax": "is good enough by its relaxed criteria",
+    "alternate": "goes on in another way",
+}
 _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "run_started": lambda event: _and("the run starts", visible(event.goal, MOST)),
     "run_paused": lambda event: _and("the run is paused", visible(event.reason, MOST), _by(event.by)),
@@ -143,6 +157,7 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "attempt_ended": _ended,
     "attempt_lost": lambda _: "its process is gone; nobody saw the end of the attempt",
     "retry_planned": lambda event: f"will be tried again at {clock(event.due)}",
+    "rung_taken": lambda event: _RUNGS.get(event.rung, visible(event.rung)),
     "effect_kept": lambda event: _and("cannot be taken back", failure_words(event.failure)),
     "question_asked": _asked,
     "question_answered": _answered,

@@ -16,6 +16,7 @@ from perdure.tools import AnyTool
 from perdure.tools.describing import described, in_words
 from perdure.tools.errors import NotLoaded
 from perdure.tools.offers import Offers
+from perdure.tools.rules import rule_of
 
 
 @click.group()
@@ -110,6 +111,8 @@ def _lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield word, ", ".join(found[word])
     if found["judges"]:
         yield "judged", "by itself, file by file and host by host, when it knows what it is about to touch"
+    for n, each in enumerate(found["failures"]):
+        yield "" if n else "failures", rule_of(each).text
     yield from _amounts(found)
     yield "definition", found["definition"]
 

@@ -6,13 +6,13 @@ the project: its journal lies inside it, retention in it is about that journal a
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from perdure.config.places import Project, default_db, find_project, home_in, is_inside, toml, user_file
-from perdure.config.settings import BY_NAME, ONE_TOOL, SETTINGS, TABLES, TOOLS
+from perdure.config.settings import BY_NAME, FAILURES, ONE_TOOL, SETTINGS, TABLES, TOOLS
 from perdure.config.settings import ConfigError as ConfigError
 from perdure.config.settings import Limits as Limits
 from perdure.config.settings import Retention as Retention
@@ -20,6 +20,9 @@ from perdure.config.settings import Settings as Settings
 from perdure.config.settings import Value as Value
 from perdure.config.values import PREFIX, Said, Source, read
 from perdure.plan.raw import Raw
+
+if TYPE_CHECKING:
+    from perdure.tools.rules import Rule
 
 DEFAULT: Final = "default"
 FLAG: Final = "flag"
@@ -32,6 +35,8 @@ class Loaded:
     settings: Settings
     origins: Mapping[str, str]
     files: tuple[Path, ...] = ()
+    own: str = ""
+    """The user's file, which rules on failures come from."""
 
 
 def load(
@@ -41,16 +46,25 @@ def load(
     env, cwd = os.environ if env is None else env, (cwd or Path.cwd()).absolute()
     home = home_in(env)
     project, own = find_project(cwd, home), user_file(env, home)
+    said = dict(toml(own)) if own.is_file() else {}
+    rules = _failures(own, said.pop(FAILURES)) if FAILURES in said else ()
     layers = (
         _defaults(default_db(env, home, project)),
-        read(toml(own), Source(str(own), own.parent)) if own.is_file() else {},
+        read(said, Source(str(own), own.parent)),
         read(project.table, Source(str(project.file), project.root, project=True)),
         _environment(env, cwd),
         _given(flags or {}, cwd),
     )
     heard = _heard(layers, project)
     files = tuple(file for file in (project.file, own) if file and file.is_file())
-    return Loaded(_settings(heard), {name: said.origin for name, said in heard.items()}, files)
+    settings = replace(_settings(heard), failures=rules)
+    return Loaded(settings, {name: said.origin for name, said in heard.items()}, files, str(own))
+
+
+def _failures(file: Path, said: Raw) -> "tuple[Rule, ...]":
+    from perdure.config.failures import read_failures  # noqa: PLC0415  few have any, and it needs to know what tools are
+
+    return read_failures(file, said)
 
 
 def _heard(layers: tuple[dict[str, Said], ...], project: Project) -> dict[str, Said]:

@@ -3,15 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from perdure.errors import PerdureError
+
+if TYPE_CHECKING:
+    from perdure.tools.rules import Rule
 
 PROJECT_STATE: Final = ".perdure"
 """A directory of the project that holds its journal."""
 JOURNAL: Final = "runs.db"
 TOOLS: Final = "limits.tools"
 ONE_TOOL: Final = f"{TOOLS}.TOOL"
+FAILURES: Final = "failures"
+"""The table of rules on failures, which only the user has."""
 LARGEST_NUMBER: Final = 1_000_000
 
 Value = bool | int | Path
@@ -59,6 +64,12 @@ class PolicyFileError(ConfigError):
     code: ClassVar[str] = "PRD1706"
 
 
+class FailureRuleError(ConfigError):
+    """A rule on failures cannot be meant."""
+
+    code: ClassVar[str] = "PRD1707"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Most attempts at once."""
@@ -86,6 +97,8 @@ class Settings:
     limits: Limits
     retention: Retention
     network_disk: bool
+    failures: "tuple[Rule, ...]" = ()
+    """What kind of failure is what, where the user says so."""
 
     def flat(self) -> dict[str, Value]:
         """Every setting by its full name."""

@@ -9,6 +9,7 @@ from typing import Final
 from perdure.config.places import is_inside
 from perdure.config.settings import (
     BY_NAME,
+    FAILURES,
     LARGEST_NUMBER,
     ONE_TOOL,
     POLICY_WORDS,
@@ -82,6 +83,10 @@ def _setting(name: str, source: Source) -> Setting:
         raise SettingValueError(f"{source.origin}: {name} is a table", f"write [{name}], and its settings below")
     tool = name.removeprefix(f"{TOOLS}.") if name.startswith(f"{TOOLS}.") else ""
     known = ONE_TOOL if tool and tool.isprintable() else name
+    if name.partition(".")[0] == FAILURES:
+        hint = "only you decide what kind of failure is what: [[failures]] in your own config.toml"
+        kind = ProjectSettingError if source.project else UnknownSettingError
+        raise kind(f"{source.origin}: {name} cannot be set there", hint)
     if name.partition(".")[0] in POLICY_WORDS:
         raise _not_here(name, source)
     if known not in BY_NAME:

@@ -6,14 +6,18 @@ from typing import Any, ClassVar, Final
 from perdure.core import events as e
 from perdure.core.affording import flaw_of_answer
 from perdure.core.cells import Work
-from perdure.core.doubting import answered
+from perdure.core.patience import due_of
+from perdure.core.recovering import answered
 from perdure.core.reopening import is_there
 from perdure.core.state import State
+from perdure.core.values import digest_of, to_json
 from perdure.errors import PerdureError
 from perdure.plan.conforming import flaws
 
 MOST_SIGNALS: Final = 1_000
 """The most signals of one name that are kept."""
+MOST_SAID: Final = 200
+"""How much of an earlier answer is told, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,15 @@ class NoQuestion(Refused):
     exit_code: int = 3
 
 
+class Answered(NoQuestion):
+    """Somebody has answered before. Whoever says the same again is refused too, and need not mind."""
+
+    code: ClassVar[str] = "PRD3008"
+    exit_code: int = 3
+    same: bool = False
+    """Whether it is the same answer by the same person."""
+
+
 class BadAnswer(Refused):
     """The answer does not fit the question."""
 
@@ -82,8 +95,10 @@ class TooManySignals(Refused):
     code: ClassVar[str] = "PRD3007"
 
 
-def accept(state: State, message: Message) -> None:
+def accept(state: State, message: Message, at: int) -> None:
     """Raise `Refused` if the message cannot be a fact of this run now."""
+    if type(message) is e.QuestionAnswered:
+        check_first(state, message)
     if state.ended is not None and type(message) is not e.RunReopened and not _is_rollback(message):
         raise Over(f"the run {state.run} is over: {state.ended.status}")
     if (state.started is None) is not (type(message) is e.RunStarted):
@@ -92,7 +107,7 @@ def accept(state: State, message: Message) -> None:
         case e.AboutAttempt():
             _accept_report(state, message)
         case e.QuestionAnswered():
-            _accept_answer(state, message)
+            _accept_answer(state, message, at)
         case e.StepStopping():
             if not message.step or message.step not in state.cells or state.cells[message.step].status != "active":
                 raise NoStep(f"there is no live step {message.step!r}", "`perdure show` lists the steps")
@@ -163,26 +178,63 @@ def _accept_report(state: State, message: e.AboutAttempt) -> None:
 
 
 def _is_under_way(work: Work, message: e.AboutAttempt) -> bool:
-    look = work.probe and work.look
-    if look:
-        return message.deed == "probe" and look.number == message.attempt
+    look = work.looking
+    if look is not None:
+        return message.deed == look.deed and look.number == message.attempt
     return message.deed == "do" and work.attempt == message.attempt
 
 
-def _accept_answer(state: State, message: e.QuestionAnswered) -> None:
+def check_first(state: State, message: e.QuestionAnswered) -> None:
+    """Raise `Answered` if somebody has answered before; the first answer stays."""
+    first = state.answers.get(message.question)
+    if first is None:
+        return
+    by = state.answerers[message.question]
+    said, now = first.load(state.read), message.value.load(state.read)
+    who = f" by {by}" if by else ""
+    refusal = Answered(f"{message.question} was answered{who}: {_told(said)}", "the first answer counts")
+    refusal.same = by == message.by and digest_of(said) == digest_of(now)
+    raise refusal
+
+
+def is_said_before(state: State, message: e.QuestionAnswered) -> bool:
+    """Whether the same person gave the same answer before; `Answered` if it was another one."""
+    try:
+        check_first(state, message)
+    except Answered as first:
+        if not first.same:
+            raise
+        return True
+    return False
+
+
+def _told(value: Any) -> str:
+    text = value if isinstance(value, str) else to_json(value).decode()
+    return text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}…"
+
+
+def _accept_answer(state: State, message: e.QuestionAnswered, at: int) -> None:
     question = state.questions.get(message.question)
     if question is None:
         known = message.question in state.asked
-        told = "was answered or is not needed any more" if known else "was never asked"
-        raise NoQuestion(f"the question {message.question!r} {told}", "`perdure show` lists open questions")
+        told = "is not needed any more" if known else "was never asked"
+        raise NoQuestion(f"the question {message.question!r} {told}", "`perdure questions` lists those that are open")
+    due = due_of(state, question)
+    if due is not None and state.paused_at is None and due <= state.clock(max(at, state.at)):
+        raise NoQuestion(f"nobody answered {message.question} in time", "what follows from that is decided now")
     if question.people and message.by not in question.people:
-        raise BadAnswer(f"only {', '.join(question.people)} may answer", "say who you are with --by")
-    if flaw := _flaw(question, message.value.load(state.read)):
+        raise BadAnswer(_not_asked(question, message.by), "say who you are with --by")
+    if flaw := flaw_in(question, message.value.load(state.read)):
         raise BadAnswer(f"{message.question}: {flaw}")
 
 
-def _flaw(question: e.QuestionAsked, value: Any) -> str:
-    if question.about == "doubt":
+def _not_asked(question: e.QuestionAsked, by: str) -> str:
+    return f"only {', '.join(question.people)} may answer {question.question}, and {by or 'nobody'} is not among them"
+
+
+def flaw_in(question: e.QuestionAsked, value: Any) -> str:
+    """What is wrong with an answer; empty: nothing."""
+    if question.about in {"doubt", "recovery"}:
         choice, _ = answered(value)
         known = isinstance(choice, str) and choice in question.choices
         return "" if known else f"answer one of {', '.join(question.choices)}"

@@ -15,6 +15,7 @@ from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end
 from perdure.core.ledger import Ledger, Line, amounts_of, is_whole, pieces, told
 from perdure.core.lines import is_hungry, make_hungry
+from perdure.core.patience import terms
 from perdure.core.seeing import output_of
 from perdure.core.spending import depth_in
 from perdure.core.values import Value
@@ -178,6 +179,7 @@ def _ask(turn: Deciding, cell: Cell, ledger: Ledger, word: str, needs: int) -> N
     while question in turn.state.asked:
         question += "_again"
     about: dict[str, Any] = {"step": owner.key, "visit": owner.visit, "question": question, "text": text}
+    about |= terms(turn, owner)
     turn.record(e.QuestionAsked(answer="choice", about="budget", of=word, choices=(FINISH, FAIL), **about))
 
 
@@ -189,6 +191,17 @@ def hear(turn: Deciding, owner: Cell, event: e.QuestionAnswered) -> None:
     answer = event.value.load(turn.read)
     if isinstance(answer, str):
         conclude(turn, owner, answer, Failure("budget", f"the budget is used up ({ledger.word}), and that is final"))
+
+
+def expire(turn: Deciding, asked: e.QuestionAsked) -> None:
+    """Nobody has answered in time: that is a no, and whoever asked hears it."""
+    turn.record(e.QuestionClosed(question=asked.question, late=True))
+    cell = turn.state.asked[asked.question]
+    if asked.about == "budget" and cell.status == "active":
+        conclude(
+            turn, cell, FAIL, Failure("budget", f"the budget is used up ({asked.of}), and nobody gave more in time")
+        )
+    turn.look_at(cell)
 
 
 def flaw_of_answer(value: Any, word: str) -> str:

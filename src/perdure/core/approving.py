@@ -7,28 +7,32 @@ would do has changed meanwhile, it stops again.
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.calls import Approval, is_yes
+from perdure.core.calls import Approval, Failure, is_yes
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end
+from perdure.core.patience import terms
+from perdure.core.recovering import is_asking, recover
 from perdure.core.seeing import refusal
 from perdure.core.trying import again
 
 
 def settle_approval(turn: Deciding, cell: Cell, approval: Approval) -> None:
-    """Ask once; go on if somebody agrees, fail if somebody does not."""
+    """Ask once; go on if somebody agrees, fail if somebody does not or nobody answers in time."""
     answer = turn.state.answers.get(cell.question)
-    if not cell.question:
+    if is_asking(cell):
+        recover(turn, cell, Failure("denied", "a person said no"))
+    elif not cell.question:
         _ask(turn, cell, approval)
-    elif answer is None:
+    elif cell.question in turn.state.questions:
         return
-    elif is_yes(answer.load(turn.read)):
+    elif answer is not None and is_yes(answer.load(turn.read)):
         again(turn, cell)
     else:
-        end(turn, cell, Ending("failure", failure=refusal(turn.state, cell.question)))
+        recover(turn, cell, refusal(turn.state, cell.question))
 
 
 def _ask(turn: Deciding, cell: Cell, approval: Approval) -> None:
     question = f"q_{cell.key}_{cell.visit}_approval{cell.work.attempt}"
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": approval.text}
+    about |= terms(turn, cell)
     turn.record(e.QuestionAsked(answer="approval", about="policy", approves=approval.digest, **about))

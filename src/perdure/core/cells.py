@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from perdure.core.calls import Approval, Call, Failure, Usage
-from perdure.core.events import AttemptEnded, StepStopping
+from perdure.core.events import AttemptEnded, Deed, StepStopping
 from perdure.core.ledger import Ledger
 from perdure.core.outline import Kind, Outline, Traits
 from perdure.core.values import Read, Value
@@ -34,13 +34,21 @@ class Body:
         self.live: dict[int, Cell] = {}
 
 
+Ended = tuple["Cell", int, "Result"]
+"""A step that ended, at which visit, and how."""
+MOST_ROUNDS: Final = 7
+"""Rounds that are remembered, with the one under way."""
+
+
 class Serial(Body):
     """One after another."""
 
-    __slots__ = ("cursor", "last")
+    __slots__ = ("cursor", "last", "rounds")
 
-    def __init__(self) -> None:
+    def __init__(self, *, loops: bool = False) -> None:
         super().__init__()
+        self.rounds: list[list[Ended]] = [[]] if loops else []
+        """What ended since each jump back, if the plan has one here; nothing if it has none."""
         self.cursor = -1
         """The child that was entered or passed last."""
         self.last: Cell | None = None
@@ -89,7 +97,7 @@ class Graph(Body):
 class Grown(Graph):
     """Whatever a strategy adds, one move after another."""
 
-    __slots__ = ("added", "dependents", "memo", "moves", "news", "tags")
+    __slots__ = ("added", "dependents", "memo", "moves", "news", "rounds", "tags")
 
     def __init__(self) -> None:
         super().__init__(0)
@@ -100,18 +108,23 @@ class Grown(Graph):
         self.tags: dict[str, Any] = {}
         self.news: list[Cell] = []
         """Children that ended since the last move, in the order of the journal."""
+        self.rounds: list[list[Ended]] = []
+        """What ended between the moves before."""
 
 
-class Probe(msgspec.Struct, eq=False, gc=False):
-    """Looks into the world, to find out whether an attempt had its effect."""
+class Look(msgspec.Struct, eq=False, gc=False):
+    """A tool looks at an attempt: whether it had its effect, or whether what it gave is good."""
 
     number: int
+    deed: Deed = "probe"
+    tries: int = 1
+    """How often the same was asked in a row."""
     flying: bool = True
     stopping: bool = False
     told: AttemptEnded | None = None
     """What the last look gave; None: it was lost."""
-    happened: bool | None = None
-    """None: it could not tell."""
+    found: Any = None
+    """Whether it happened, or is good; None: it could not tell."""
     due: int | None = None
     """When the next look may begin."""
 
@@ -143,21 +156,25 @@ class Work(msgspec.Struct, eq=False, gc=False):
     """How often its process was gone while it was at work."""
     approved: tuple[str, ...] = ()
     """What people have agreed to at this visit."""
-    probe: Probe | None = None
+    ways: tuple[str, ...] = ()
+    """The rungs that were taken, and with them other ways to do it."""
+    probe: Look | None = None
     """Looks at the last try, of which nobody knew how it ended."""
+    verdict: Look | None = None
+    """The last that a judging tool has said about what the last try gave."""
+    looking: Look | None = None
+    """The look that is under way, if it is not a try."""
+    looks: int = 0
+    """How often tools were asked to judge at this visit."""
+    met: int = 0
+    """How many of them were content with the last try, in the order of the plan."""
     fraction: float = 0.0
     message: str = ""
 
     @property
-    def look(self) -> Probe | None:
-        """The look that is under way, if it is not a try."""
-        return self.probe if self.probe is not None and self.probe.flying else None
-
-    @property
     def is_late(self) -> bool:
         """Whether what is under way was told to stop because it took too long."""
-        look = self.probe and self.look
-        return look.stopping if look else self.stopping
+        return self.looking.stopping if self.looking else self.stopping
 
 
 class Result(msgspec.Struct):

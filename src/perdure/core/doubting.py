@@ -8,21 +8,17 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import DOUBTFUL, Failure
-from perdure.core.cells import Cell, Probe
+from perdure.core.cells import Cell, Look
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.ending import fail, told_again, undo_of
+from perdure.core.patience import terms
 from perdure.core.quarantine import is_quarantined
-from perdure.core.trying import again, call_at, fail_or_retry, judge, pause_of, repeat_of
-from perdure.plan.model.parts import Retry
-from perdure.plan.raw import is_mapping
+from perdure.core.recovering import answered, judge, recover, stop_and_undo
+from perdure.core.trying import LOOK_SECONDS, LOOKING, again, call_at, pause_of, repeat_of
 
 MOST_DOUBTS: Final = 10
 """How often a visit is tried again without asking when its tries are lost one after the other."""
-PROBING: Final = Retry(attempts=4, wait=1, factor=4)
-"""How patiently the world is asked; after that, a person is."""
-PROBE_SECONDS: Final = 30.0
-"""How long one look into the world may take, where the tool does not say."""
 HAPPENED, NOT_HAPPENED, AGAIN, UNDO, GIVE_UP = "happened", "not_happened", "again", "undo", "give_up"
 ANSWERS: Final = {
     HAPPENED: "it had its effect",
@@ -79,9 +75,9 @@ def _find_out(turn: Deciding, cell: Cell, failure: Failure) -> None:
     probe = cell.work.probe
     if probe is None:
         _look(turn, cell, 1)
-    elif probe.happened is True and probe.told is not None:
+    elif probe.found is True and probe.told is not None:
         judge(turn, cell, _as_ended(cell, output=turn.keep(_given(turn, probe.told))))
-    elif probe.happened is False:
+    elif probe.found is False:
         _not_done(turn, cell, failure)
     elif probe.told is not None and probe.told.failure is None:
         _again_or_ask(turn, cell, failure)  # it looked, and could not tell
@@ -96,7 +92,7 @@ def _given(turn: Deciding, told: e.AttemptEnded) -> Any:
 def _not_done(turn: Deciding, cell: Cell, failure: Failure) -> None:
     """It surely had no effect: one that was lost was no try, and any other failed in the plain way."""
     if failure.kind != "in_doubt":
-        fail_or_retry(turn, cell, failure)
+        recover(turn, cell, failure)
     elif _may_try(cell):
         again(turn, cell)
     else:
@@ -104,18 +100,18 @@ def _not_done(turn: Deciding, cell: Cell, failure: Failure) -> None:
 
 
 def _look(turn: Deciding, cell: Cell, number: int) -> None:
-    seconds = turn.state.rules.seconds(call_at(turn, cell)) or PROBE_SECONDS
+    seconds = turn.state.rules.seconds(call_at(turn, cell)) or LOOK_SECONDS
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": number, "deed": "probe"}
     turn.record_start(cell, e.AttemptStarted(**about, call=cell.work.digest, due=turn.now + round(seconds * 1000)))
 
 
-def _look_again(turn: Deciding, cell: Cell, failure: Failure, probe: Probe) -> None:
+def _look_again(turn: Deciding, cell: Cell, failure: Failure, probe: Look) -> None:
     """The look itself failed: wait, and look again."""
-    if probe.number >= PROBING.attempts:
+    if probe.number >= LOOKING.attempts:
         _again_or_ask(turn, cell, failure)
     elif probe.due is None:
         draw = drawn(turn.state, f"{cell.key}?", cell.visit, probe.number)
-        pause = pause_before(draw, probe.number, PROBING, probe.told.failure if probe.told else None)
+        pause = pause_before(draw, probe.number, LOOKING, probe.told.failure if probe.told else None)
         about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": probe.number, "deed": "probe"}
         turn.record(e.RetryPlanned(**about, due=turn.now + pause))
     elif probe.due <= turn.now:
@@ -138,6 +134,7 @@ def _ask(turn: Deciding, cell: Cell) -> None:
     while question in turn.state.asked:
         question += "_again"
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": text}
+    about |= terms(turn, cell)
     turn.record(e.QuestionAsked(answer="choice", about="doubt", choices=choices, **about))
 
 
@@ -153,6 +150,8 @@ def _looked(cell: Cell) -> str:
 def _hear(turn: Deciding, cell: Cell) -> None:
     answer = turn.state.answers.get(cell.question)
     if answer is None:
+        if cell.question not in turn.state.questions:
+            fail(turn, cell, "in_doubt", "nobody said in time whether it had its effect")
         return
     choice, output = answered(answer.load(turn.read))
     match choice:
@@ -173,14 +172,6 @@ def _as_ended(cell: Cell, **told: Any) -> e.AttemptEnded:
 
 def _take_back(turn: Deciding, cell: Cell) -> None:
     """Stop the visit, and take back what it may have done before it is over."""
-    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit}
     undo = undo_of(turn, cell, "success", None) or {"error": "there is nothing that takes it back"}
-    turn.record(e.EffectFound(**about, undo=undo))
     failure = Failure("in_doubt", "nobody knew whether it had its effect, so it was taken back")
-    turn.record(e.StepStopping(**about, exit="failure", failure=failure, undo=(cell.key,)))
-    turn.look_at(cell)
-
-
-def answered(value: Any) -> tuple[Any, Any]:
-    """An answer about a doubt: the choice, and the output if the deed was done."""
-    return (value.get("choice"), value.get("output")) if is_mapping(value) else (value, None)
+    stop_and_undo(turn, cell, failure, undo)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from sys import intern
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
@@ -10,13 +10,14 @@ from perdure.core import events as e
 from perdure.core.calls import DOUBTFUL, Call, Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.deciding import Deciding
+from perdure.core.ladder import goes_on, plan_in
 from perdure.core.seeing import SECRETS, asked, call_for_later, evaluate, evaluate_within, filled, outcome_of
 from perdure.core.values import NULL, Value
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import Recovery
-from perdure.plan.model.steps import Grouping, SubplanStep, Working
+from perdure.plan.model.parts import Criterion
+from perdure.plan.model.steps import Grouping
 
 # ------------------------------------------------------------------------------- where it leads
 
@@ -34,6 +35,8 @@ class Ending(msgspec.Struct, frozen=True):
     """Where it leads; empty: where the exit does."""
     partial: bool = False
     """It is over with what there is."""
+    goes_on: bool = False
+    """It failed, and the plan goes on in spite of that."""
 
     @classmethod
     def failed(cls, kind: str, message: str) -> "Ending":
@@ -56,40 +59,17 @@ def leads_to(cell: Cell, exit_: str, failure: Failure | None) -> tuple[str, bool
     if is_item(cell):
         return ("next" if exit_ != "failure" else "recover"), False
     target = cell.traits.target(exit_)
-    if target == "recover" and failure is not None and _goes_on(cell, failure.kind):
+    if target == "recover" and failure is not None and goes_on(cell, failure.kind):
         return "next", True
     return target, False
 
 
-def _goes_on(cell: Cell, kind: str) -> bool:
-    """Whether the nearest table that knows the kind of failure says `continue`, and not `fail` before it."""
-    for table in _tables(cell):
-        named = cast("Mapping[str, tuple[str, ...]]", table)
-        rungs = named.get(kind, named.get("other"))
-        if rungs is not None:
-            return next((rung for rung in rungs if rung in {"continue", "fail"}), "fail") == "continue"
-    return False
-
-
-def _tables(cell: Cell) -> Iterator[Recovery]:
-    """The recovery tables that hold for a step, its own first; a plan's come before those of whoever called it."""
-    if cell.traits.working is not None:
-        yield cell.traits.working.recovery
-    for group in cell.around:
-        plan = group.scope.outline.plan if group.parent is None else plan_in(group)
-        if plan is not None:
-            yield plan.recovery
-        if group.traits.working is not None:
-            yield group.traits.working.recovery
-
-
 def end(turn: Deciding, cell: Cell, how: Ending) -> None:
     """Record that a visit is over."""
-    to, partial = (how.to, False) if how.to else leads_to(cell, how.exit, how.failure)
-    partial = partial or how.partial
+    to, partial = _where(cell, how)
     is_begun = not (how.partial and isinstance(cell.body, Work))
     undo = undo_of(turn, cell, how.exit, how.output) if is_begun else None
-    _close_question(turn, cell)
+    _close_questions(turn, cell)
     if undo is None and not partial and _was_heard(turn, cell, how):
         turn.record_end(cell, to)
     else:
@@ -101,10 +81,20 @@ def end(turn: Deciding, cell: Cell, how: Ending) -> None:
     turn.look_at(cell.parent)
 
 
-def _close_question(turn: Deciding, cell: Cell) -> None:
-    """Nobody wants to know any more how much there is to spend."""
+def _where(cell: Cell, how: Ending) -> tuple[str, bool]:
+    """Where it leads, and whether something is missing."""
+    if how.goes_on:
+        return "next", True
+    to, partial = (how.to, False) if how.to else leads_to(cell, how.exit, how.failure)
+    return to, partial or how.partial
+
+
+def _close_questions(turn: Deciding, cell: Cell) -> None:
+    """Nobody wants to know any more how much there is to spend, or how to go on."""
     if cell.ledger is not None and cell.ledger.question in turn.state.questions:
         turn.record(e.QuestionClosed(question=cell.ledger.question))
+    if cell.question and cell.question in turn.state.questions:
+        turn.record(e.QuestionClosed(question=cell.question))
 
 
 def _was_heard(turn: Deciding, cell: Cell, how: Ending) -> bool:
@@ -243,14 +233,6 @@ def concluded(turn: Deciding, cell: Cell, exit_: Any, output: Value | None = Non
     return Ending("failure" if failure else exit_, output, failure)
 
 
-def plan_in(cell: Cell) -> Plan | None:
-    """The plan that a sub-plan holds, written in place or called by name."""
-    step = cell.step
-    if not isinstance(step, SubplanStep):
-        return None
-    return step.plan if isinstance(step.plan, Plan) else cell.within.outline.plan
-
-
 _STATUSES: Final = {"success": "succeeded", "cancelled": "cancelled", "rolled_back": "rolled_back"}
 
 
@@ -260,7 +242,7 @@ def end_run(turn: Deciding, root: Cell, how: Ending) -> None:
         how = _given_so_far(turn, root, root.scope.outline.plan, how)
     elif how.exit == "success":
         how = _own_say(turn, root)
-    _close_question(turn, root)
+    _close_questions(turn, root)
     about: dict[str, Any] = {"output": how.output, "failure": how.failure, "cause": how.cause}
     turn.record(e.RunEnded(status=_STATUSES.get(how.exit, "failed"), partial=how.partial, **about))
 
@@ -280,29 +262,32 @@ def _own_say(turn: Deciding, root: Cell) -> Ending:
 # ------------------------------------------------------------------------------- criteria
 
 
-def unmet_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> Failure | None:
+def unmet_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None, *, relaxed: bool = False) -> Failure | None:
     """What a good result does not fulfil. Without an output, it is what follows from the body."""
     step = cell.traits.working
     if step is None or not cell.traits.is_judged or exit_ in {*step.verdicts, *NOT_JUDGED}:
         return None
     value = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     try:
-        reason = next(_reasons(turn, cell, step, {"output": value, "exit": exit_}), None)
+        accept = step.relaxed if relaxed else step.accept
+        reason = next(_reasons(turn, cell, accept, {"output": value, "exit": exit_}), None)
     except ExpressionError as error:
         return Failure("invalid", error.message)
     return Failure("unmet", reason) if reason else None
 
 
-def _reasons(turn: Deciding, cell: Cell, step: Working, seen: Mapping[str, Any]) -> Iterator[str]:
+def _reasons(turn: Deciding, cell: Cell, accept: tuple[Criterion, ...], seen: Mapping[str, Any]) -> Iterator[str]:
     ask = evaluate_within if isinstance(cell.body, Body) else evaluate
-    for source in step.ensures:
+    for source in cell.traits.working.ensures if cell.traits.working else ():
         if ask(turn.state, cell, source, **seen) is not True:
             yield f"it does not ensure: {source}"
-    for criterion in step.accept:
+    for criterion in accept:
         if criterion.expr is not None:
             if ask(turn.state, cell, criterion.expr, **seen) is not True:
                 yield f"not met: {criterion.title or criterion.expr}"
-        elif criterion.schema_ is None:
-            yield f"not met: {criterion.title or 'a judgement'}: judging by a tool or an agent is not possible yet"
-        elif found := flaws(seen["output"], criterion.schema_):
-            yield f"not met: {criterion.title or 'its schema'}: {'; '.join(found)}"
+        elif criterion.schema_ is not None:
+            if found := flaws(seen["output"], criterion.schema_):
+                yield f"not met: {criterion.title or 'its schema'}: {'; '.join(found)}"
+        elif criterion not in cell.traits.judges:
+            why = "agents do not judge yet" if criterion.agent else "a tool judges what one call gives, by `accept`"
+            yield f"not met: {criterion.title or 'a judgement'}: {why}"

@@ -34,18 +34,19 @@ def _enter_if_it_may(turn: Deciding, cell: Cell) -> None:
     try:
         if step is not None and step.when is not None and not _holds(turn, cell, step.when):
             pass_by(turn, cell, "skipped")
-        elif _is_exhausted(cell):
+        elif is_exhausted(cell):
             pass_by(turn, cell, "exhausted", Failure("stalled", f"it had its {cell.laps} visits"))
         elif broken := _broken_requirement(turn, cell):
             pass_by(turn, cell, "failure", Failure("unmet", f"it requires: {broken}"))
         else:
             _record_entry(turn, cell, _terms(turn, cell))
     except (ExpressionError, ValueError) as error:
-        exit_ = "exhausted" if _is_exhausted(cell) else "failure"
+        exit_ = "exhausted" if is_exhausted(cell) else "failure"
         pass_by(turn, cell, exit_, Failure("invalid", told(error)))
 
 
-def _is_exhausted(cell: Cell) -> bool:
+def is_exhausted(cell: Cell) -> bool:
+    """Whether it has had all its visits."""
     return isinstance(cell.step, Leading) and cell.step.max_visits is not None and cell.laps >= cell.step.max_visits
 
 

@@ -217,7 +217,7 @@ class StepsGrown(AboutVisit, frozen=True, kw_only=True):
 
 # ------------------------------------------------------------------------------- attempts
 
-Deed = Literal["do", "undo", "probe"]
+Deed = Literal["do", "undo", "probe", "judge"]
 
 
 class AboutAttempt(AboutVisit, frozen=True, kw_only=True):
@@ -226,7 +226,7 @@ class AboutAttempt(AboutVisit, frozen=True, kw_only=True):
     attempt: int = 1
     """Tries at a visit are numbered from one."""
     deed: Deed = "do"
-    """Whether the step is done, or undone, or the world is asked whether it was done."""
+    """Whether the step is done, or undone, or the world is asked whether it was done, or a tool judges what it gave."""
 
 
 class AttemptStarted(AboutAttempt, frozen=True, kw_only=True):
@@ -298,6 +298,16 @@ class RetryPlanned(AboutAttempt, frozen=True, kw_only=True):
     """When it may begin, on the clock of the run."""
 
 
+class RungTaken(AboutVisit, frozen=True, kw_only=True):
+    """A visit goes on in another way after a failure: the way that the step has declared for that."""
+
+    type = "rung_taken"
+    rung: str
+    """`simplify`: its lighter way; `relax`: its looser criteria; `alternate`: the next of its other ways."""
+    kind: str
+    """The kind of failure."""
+
+
 class EffectFound(AboutVisit, frozen=True, kw_only=True):
     """A visit may have had an effect, and it is to be taken back before it is over."""
 
@@ -327,7 +337,7 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """What kind of answer: `approval`, `choice`, `text`, `form`."""
     about: str = "plan"
     """`plan`: the plan asks; `doubt`: nobody knows whether an attempt had its effect; `policy`: a rule wants it;
-    `budget`: one is used up."""
+    `budget`: one is used up; `recovery`: it failed, and somebody has to say how to go on."""
     text: str
     """What is asked."""
     choices: tuple[str, ...] = ()
@@ -342,6 +352,8 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """Digest of exactly what is agreed to."""
     deed: Deed = "do"
     """`undo`: what is agreed to takes back what the step has done."""
+    due: int | None = None
+    """When nobody is waited for any more, on the clock of the run; None: never, or when the visit is due."""
 
 
 class QuestionAnswered(Event, frozen=True, kw_only=True):
@@ -364,6 +376,8 @@ class QuestionClosed(Event, frozen=True, kw_only=True):
     type = "question_closed"
     question: str
     """Its id."""
+    late: bool = False
+    """Nobody answered in time."""
 
 
 class SignalReceived(Event, frozen=True, kw_only=True):
@@ -391,7 +405,7 @@ EVENTS: Final[dict[str, type[Event]]] = {
     for each in (
         RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunEnded,
         StepEntered, StepPassed, LocksTaken, StepStopping, StepEnded, StepsGrown,
-        AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned,
+        AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned, RungTaken,
         EffectFound, EffectKept,
         QuestionAsked, QuestionAnswered, QuestionClosed, SignalReceived, SignalTaken,
     )

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import FREE, Failure
-from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Probe, Result, Scope, Serial, Work
+from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Look, Result, Scope, Serial, Work
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
 from perdure.core.reopening import run_reopened
@@ -108,6 +108,8 @@ def _begin_visit(state: State, cell: Cell, visit: int) -> None:
     cell.age = state.next_number()
     cell.laps += 1
     cell.leaving, cell.question, cell.undo = None, "", ()
+    if cell.traits.usual is not None:
+        cell.traits = cell.traits.usual
     if cell.traits.budgets:
         hold_ledger(state, cell, cell.traits.budgets)
     _into_parent(cell)
@@ -170,7 +172,7 @@ def _body_of(cell: Cell) -> Body | Work | None:
             cell.work = Work()
             return cell.work
         case "serial":
-            return Serial()
+            return Serial(loops=cell.within.outline.loops(cell.tree))
         case "graph":
             return _graph(cell)
         case "map":
@@ -276,8 +278,8 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
         if event.due is not None:
             effect.alarm = state.set_timer(event.due, event.step, event.visit, "undo")
         return
-    if event.deed == "probe":
-        _probe_started(state, event)
+    if event.deed != "do":
+        _look_started(state, event)
         return
     cell = state.located(event.step)
     if cell.visit != event.visit:
@@ -293,6 +295,7 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
     work.counted += 1
     work.outcome, work.due, work.until, work.alarm = None, None, event.due, 0
     work.digest, work.approved, work.probe = event.call, event.approved, None
+    work.verdict, work.met = None, 0
     work.fraction, work.message = 0.0, ""
     state.flying[cell.key] = cell
     take_locks(state, cell)
@@ -306,23 +309,32 @@ def _watch(state: State, cell: Cell, due: int | None) -> None:
         cell.work.alarm = state.set_timer(due, cell.key, cell.visit, "attempt")
 
 
-def _probe_started(state: State, event: e.AttemptStarted) -> None:
+def _look_started(state: State, event: e.AttemptStarted) -> None:
     """A look leaves the try it is about as it was."""
     cell = state.cells[event.step]
     work = cell.work
-    work.probe, work.flying, work.until = Probe(event.attempt), True, event.due
+    look = work.looking = Look(event.attempt, event.deed)
+    if event.deed == "probe":
+        work.probe = look
+    else:
+        look.tries = work.verdict.tries + 1 if work.verdict and work.verdict.found is not True else 1
+        work.verdict, work.looks = look, event.attempt
+    work.flying, work.until = True, event.due
     state.flying[cell.key] = cell
     _watch(state, cell, event.due)
 
 
-def _probe_over(state: State, cell: Cell, told: e.AttemptEnded | None) -> None:
+def _look_over(state: State, cell: Cell, told: e.AttemptEnded | None) -> None:
     work = cell.work
-    assert work.probe is not None  # noqa: S101  a look that is over was begun
-    work.flying = work.probe.flying = False
-    work.probe.told = told
+    look, work.looking, work.flying = work.looking, None, False
+    assert look is not None  # noqa: S101  a look that is over was begun
+    look.flying, look.told = False, told
     if told is not None and told.failure is None:
         found = told.output.load(state.read)
-        work.probe.happened = found.get("happened") if is_mapping(found) else None
+        word = "happened" if look.deed == "probe" else "met"
+        look.found = found.get(word) if is_mapping(found) else found if look.deed == "judge" else None
+    if look.deed == "judge" and look.found is True:
+        work.met += 1
     del state.flying[cell.key]
 
 
@@ -335,8 +347,8 @@ def _attempt_progressed(state: State, event: e.AttemptProgressed) -> None:
 def _attempt_stopping(state: State, event: e.AttemptStopping) -> None:
     if event.deed == "undo":
         state.undoing[event.step, event.visit].stopping = True
-    elif event.deed == "probe" and (probe := state.cells[event.step].work.probe):
-        probe.stopping = True
+    elif (look := state.cells[event.step].work.looking) is not None:
+        look.stopping = True
     else:
         state.cells[event.step].work.stopping = True
 
@@ -353,8 +365,8 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
             _settle_effect(state, effect, undone=True)
         return
     cell = state.cells[event.step]
-    if event.deed == "probe":
-        _probe_over(state, cell, event)
+    if event.deed != "do":
+        _look_over(state, cell, event)
         return
     work = cell.work
     work.flying, work.outcome = False, event
@@ -374,8 +386,8 @@ def _attempt_lost(state: State, event: e.AttemptLost) -> None:
         effect.losses += 1
         return
     cell = state.cells[event.step]
-    if event.deed == "probe":
-        _probe_over(state, cell, None)
+    if event.deed != "do":
+        _look_over(state, cell, None)
         return
     work = cell.work
     work.flying, work.lost = False, True
@@ -406,14 +418,22 @@ def _retry_planned(state: State, event: e.RetryPlanned) -> None:
         effect.due, effect.alarm = event.due, state.set_timer(event.due, event.step, event.visit, "undo")
         return
     cell = state.cells[event.step]
-    if event.deed == "probe" and (probe := cell.work.probe):
-        probe.due, cell.work.alarm = event.due, state.set_timer(event.due, cell.key, cell.visit, "probe")
+    look = cell.work.probe if event.deed == "probe" else cell.work.verdict
+    if event.deed != "do" and look is not None:
+        look.due, cell.work.alarm = event.due, state.set_timer(event.due, cell.key, cell.visit, "probe")
         return
     cell.work.due, cell.age = event.due, state.next_number()
     if event.due <= state.clock(state.at):
         make_hungry(state, cell)  # whoever only reads the facts knows by this that no clock is waited for
     else:
         cell.work.alarm = state.set_timer(event.due, cell.key, cell.visit, "retry")
+
+
+def _rung_taken(state: State, event: e.RungTaken) -> None:
+    cell = state.cells[event.step]
+    cell.work.ways = (*cell.work.ways, event.rung)
+    if event.rung != "relax":
+        cell.traits = cell.scope.outline.another_way(cell.node, event.rung, cell.work.ways.count("alternate") - 1)
 
 
 # ------------------------------------------------------------------------------- people and the outside
@@ -423,6 +443,8 @@ def _question_asked(state: State, event: e.QuestionAsked) -> None:
     cell = state.cells[event.step]
     state.questions[event.question] = event
     state.asked[event.question] = cell
+    if event.due is not None:
+        state.set_timer(event.due, event.question, event.visit, "question")
     if event.about == "budget":
         note_question(cell, event)
         return
@@ -430,15 +452,20 @@ def _question_asked(state: State, event: e.QuestionAsked) -> None:
         state.undoing[event.step, event.visit].question = event.question
         return
     cell.question = event.question
-    release_locks(state, cell)
+    if not (isinstance(cell.body, Body) and cell.status == "active"):  # a group that may go on keeps what it has
+        release_locks(state, cell)
 
 
 def _question_answered(state: State, event: e.QuestionAnswered) -> None:
     del state.questions[event.question]
     state.answers[event.question] = event.value
+    state.answerers[event.question] = event.by
     if event.reason:
         state.reasons[event.question] = event.reason
-    note_answer(state, state.asked[event.question], event)
+    cell = state.asked[event.question]
+    if isinstance(cell.body, Serial) and cell.body.rounds:
+        cell.body.rounds = [[]]  # that somebody said something is new
+    note_answer(state, cell, event)
 
 
 def _question_closed(state: State, event: e.QuestionClosed) -> None:
@@ -476,6 +503,7 @@ _CHANGES: Final[dict[str, Callable[[State, Any], None]]] = {
         (e.AttemptEnded, _attempt_ended),
         (e.AttemptLost, _attempt_lost),
         (e.RetryPlanned, _retry_planned),
+        (e.RungTaken, _rung_taken),
         (e.EffectFound, _effect_found),
         (e.EffectKept, _effect_kept),
         (e.QuestionAsked, _question_asked),

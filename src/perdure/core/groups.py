@@ -9,10 +9,13 @@ from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Graph, Serial
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end_group, is_item, plan_in
-from perdure.core.entering import enter, pass_by
+from perdure.core.ending import Ending, is_item
+from perdure.core.entering import enter, is_exhausted, pass_by
+from perdure.core.ladder import plan_in
 from perdure.core.learning import node_at
+from perdure.core.recovering import conclude, is_asking
 from perdure.core.seeing import items_of
+from perdure.core.stalling import is_held
 from perdure.core.undoing import region_of, remains, undo_next
 from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError
@@ -50,27 +53,29 @@ def _follow(turn: Deciding, cell: Cell, here: Cell, to: str) -> None:
         case "next":
             _enter_at(turn, cell, here.position + 1)
         case "done":
-            end_group(turn, cell, Ending())
+            conclude(turn, cell, Ending())
         case "fail" | "recover":
-            end_group(turn, cell, blaming(here))
+            conclude(turn, cell, blaming(here))
         case _:
-            _jump(turn, cell, to)
+            _jump(turn, cell, here, to)
 
 
 def _enter_at(turn: Deciding, cell: Cell, position: int) -> None:
     if position < len(cell.tree.children):
         enter(turn, cell, position)
     else:
-        end_group(turn, cell, Ending())
+        conclude(turn, cell, Ending())
 
 
-def _jump(turn: Deciding, cell: Cell, to: str) -> None:
+def _jump(turn: Deciding, cell: Cell, here: Cell, to: str) -> None:
     """Go to a child of this group, or leave it: the target is further out."""
     node = cell.within.outline.index.by_id.get(to)
     if node is not None and node.parent is cell.tree:
-        enter(turn, cell, node.position)
+        target = turn.state.child(cell, node.position)
+        if node.position > here.position or is_exhausted(target) or not is_held(turn, cell, here):
+            enter(turn, cell, node.position)
     else:
-        end_group(turn, cell, _leaving(cell, to))
+        conclude(turn, cell, _leaving(cell, to))
 
 
 def _leaving(cell: Cell, to: str) -> Ending:
@@ -191,10 +196,10 @@ def _map(turn: Deciding, cell: Cell) -> bool:
     try:
         items: Any = items_of(turn.state, cell)
     except ExpressionError as error:
-        end_group(turn, cell, Ending.failed("invalid", error.message))
+        conclude(turn, cell, Ending.failed("invalid", error.message))
         return False
     if not is_list(items):
-        end_group(turn, cell, Ending.failed("invalid", f"`map` gives {type(items).__name__}, not a list"))
+        conclude(turn, cell, Ending.failed("invalid", f"`map` gives {type(items).__name__}, not a list"))
         return False
     turn.record(e.StepsGrown(step=cell.key, visit=cell.visit, items=len(items), digest=digest_of(items)))
     return True
@@ -208,7 +213,7 @@ def stop_group(turn: Deciding, cell: Cell, how: Ending, *, losers: bool = False)
     body = cell.body
     live = list(body.live.values()) if isinstance(body, Body) else []
     if not live:
-        end_group(turn, cell, how)
+        conclude(turn, cell, how)
         return
     undo = tuple(each.key for each in live) if losers and undoes_losers(cell) else ()
     turn.record(
@@ -235,11 +240,13 @@ def settle_stopping(turn: Deciding, cell: Cell) -> None:
         if child.status == "active":
             turn.record(e.StepStopping(step=child.key, visit=child.visit))
             turn.look_at(child)
+        elif is_asking(child):
+            turn.look_at(child)  # nobody need answer any more
     if live or not undo_next(turn, region_of(turn.state, cell)):
         return
     assert cell.leaving is not None  # noqa: S101  said when it began to stop
     how = Ending.of(cell.leaving)
-    end_group(turn, cell, how if how.exit != "rolled_back" else _rolled_back(turn, how))
+    conclude(turn, cell, how if how.exit != "rolled_back" else _rolled_back(turn, how))
 
 
 def _rolled_back(turn: Deciding, how: Ending) -> Ending:

@@ -18,8 +18,10 @@ from perdure.core.ending import Ending, concluded, end, fail, told
 from perdure.core.entering import pass_by
 from perdure.core.entrusting import NotGiven, names_in, refuse_secrets
 from perdure.core.groups import let_in, stop_group, undoes_losers
+from perdure.core.learning import ended_of
 from perdure.core.ledger import told as told_amount
 from perdure.core.seeing import filled_once, inputs_of, output_of
+from perdure.core.stalling import STALLED, is_stalled
 from perdure.core.values import to_json
 from perdure.plan.checks.order import check_order
 from perdure.plan.expr import ExpressionError
@@ -199,6 +201,9 @@ def _told(error: Exception) -> tuple[str, str]:
 
 
 def _move(turn: Deciding, cell: Cell, body: Grown, move: Move) -> bool:
+    if is_stalled(turn.state, [*body.rounds, ended_of(body)]):
+        stop_group(turn, cell, Ending("failure", failure=STALLED))
+        return False
     try:
         add, tags, memo = json.loads(to_json([list(move.add), dict(move.tags), move.memo]))
         added = _named(cell, body, add)

@@ -4,7 +4,7 @@ from heapq import heappush
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.cells import Cell, Graph, Grown, Result, Serial
+from perdure.core.cells import MOST_ROUNDS, Cell, Ended, Graph, Grown, Result, Serial
 from perdure.core.outline import Outline, priority_of
 from perdure.core.state import State
 from perdure.plan.index import Node
@@ -21,10 +21,20 @@ def tell_parent(parent: Cell, cell: Cell, result: Result) -> None:
     if isinstance(body, Serial):
         body.cursor = cell.position
         body.last = body.last if result.passed else cell
+        if body.rounds:
+            _note_round(parent, body, cell, result)
     else:
         count(body, cell, result)
         if body.left:
             _free_dependents(parent, body, cell, result)
+
+
+def _note_round(parent: Cell, body: Serial, cell: Cell, result: Result) -> None:
+    """Remember what ended in a group that has loops; a jump back begins another round."""
+    body.rounds[-1].append((cell, cell.visit, result))
+    target = parent.within.outline.index.by_id.get(result.to)
+    if target is not None and target.parent is parent.tree and target.position <= cell.position:
+        body.rounds = [*body.rounds[1 - MOST_ROUNDS :], []]
 
 
 def verdict_of(result: Result) -> str:
@@ -92,11 +102,17 @@ def steps_grown(state: State, event: e.StepsGrown) -> None:
 
 def _grow(body: Grown, event: e.StepsGrown) -> None:
     body.moves += 1
+    body.rounds = [*body.rounds[1 - MOST_ROUNDS :], ended_of(body)]
     body.news = []
     body.memo = event.memo
     body.tags.update(event.tags)
     for raw in event.add:
         _plant(body, raw)
+
+
+def ended_of(body: Grown) -> list[Ended]:
+    """What ended since the last move."""
+    return [(each, each.visit, each.result) for each in body.news if each.result is not None]
 
 
 def _plant(body: Grown, raw: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """A plan made ready for running: what is asked at every turn, worked out once and shared by all runs of the plan."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from hashlib import sha256
 from sys import intern
@@ -11,7 +11,7 @@ from perdure.core.layers import layer_of
 from perdure.core.policy import Layer
 from perdure.core.values import digest_of
 from perdure.plan.expr import template, texts_in
-from perdure.plan.flow import needed_by, target_of
+from perdure.plan.flow import exits, needed_by, target_of
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, Budget, ModelCall, ToolCall
@@ -51,6 +51,11 @@ _CALLS: Final[dict[type[AnyStep], Callable[[Any], Any]]] = {
     DecideStep: lambda step: step.decide,
 }
 """Where the call of an acting step stands."""
+
+
+def _call_in(step: AnyStep) -> Any:
+    find = _CALLS.get(type(step))
+    return find(step) if find is not None else None
 
 
 def kind_of(node: Node) -> Kind:
@@ -126,6 +131,7 @@ class Traits:
         "is_guarded",
         "is_judged",
         "is_plain",
+        "judges",
         "kind",
         "layer",
         "locks",
@@ -134,16 +140,19 @@ class Traits:
         "step",
         "tool",
         "undo",
+        "usual",
         "working",
     )  # fmt: skip
 
-    def __init__(self, node: Node, outline: "Outline") -> None:
+    def __init__(self, node: Node, outline: "Outline", call: Any = None) -> None:
         step = node.step
         self.node, self.step, self.id = node, step, node.id
+        self.usual: Final = None if call is None else outline.traits(node)
+        """What it is like otherwise, if this is another way to do it."""
         self.kind: Kind = kind_of(node)
         self.working: Final = step if isinstance(step, Working) else None
         """The step, if it does something."""
-        self.call: Final = _CALLS[type(step)](step) if step is not None and type(step) in _CALLS else None
+        self.call: Final = call if call is not None or step is None else _call_in(step)
         """The call that an acting step makes."""
         self.tool: Final = self.call.tool if isinstance(self.call, ToolCall) else ""
         """What it waits in line for: its tool, or its turn alone."""
@@ -161,6 +170,9 @@ class Traits:
         """Whether something is to be looked at before it is entered."""
         self.is_judged: Final = self.working is not None and bool(self.working.accept or self.working.ensures)
         """Whether its result has to fulfil something."""
+        accept = self.working.accept if self.working is not None and self.kind == "work" else ()
+        self.judges: Final = tuple(each for each in accept if each.tool is not None)
+        """Tools that say whether its result is good."""
         self.budgets: Final = _budgets_of(node) if self.kind not in _UNSPENDING else ()
         """What it may spend: itself, and the plan that stands in it."""
         self.estimate: Final = _estimate_of(self.working)
@@ -231,6 +243,22 @@ def _is_guarded(step: AnyStep | None) -> bool:
     return counted or step.when is not None or (isinstance(step, Working) and bool(step.requires))
 
 
+def _leads_back(node: Node, index: Index) -> bool:
+    """Whether an exit of a step, or of one inside it, leads to it or to one before it in its group."""
+    siblings = node.parent.children if node.parent else ()
+    before = {each.id for each in siblings[: node.position + 1]}
+    return any(target in before for target in _targets_in(node, index))
+
+
+def _targets_in(node: Node, index: Index) -> Iterator[str]:
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        stack.extend(each.children)
+        for exit_ in exits(each.step) if each.step is not None else ():
+            yield target_of(each, exit_, index)
+
+
 class Outline:
     """A plan with its tree."""
 
@@ -239,7 +267,9 @@ class Outline:
         self._data = data
         self._traits: dict[Node, Traits] = {}
         self._wirings: dict[Node, Wiring] = {}
+        self._loops: dict[Node, bool] = {}
         self._forms: dict[int, Form] = {}
+        self._other_ways: dict[tuple[Node, str, int], Traits] = {}
 
     @cached_property
     def index(self) -> Index:
@@ -273,11 +303,28 @@ class Outline:
             found = self._wirings[group] = Wiring(group)
         return found
 
+    def loops(self, group: Node) -> bool:
+        """Whether a step in a group may lead back, to itself or to one before it."""
+        found = self._loops.get(group)
+        if found is None:
+            found = self._loops[group] = any(_leads_back(child, self.index) for child in group.children)
+        return found
+
     def traits(self, node: Node) -> Traits:
         """A step of the plan, or the plan as a whole."""
         found = self._traits.get(node)
         if found is None:
             found = self._traits[node] = Traits(node, self)
+        return found
+
+    def another_way(self, node: Node, rung: str, number: int) -> Traits:
+        """A step as it is done in its lighter way, or in one of its others."""
+        found = self._other_ways.get((node, rung, number))
+        if found is None:
+            step = self.traits(node).working
+            assert step is not None  # noqa: S101  nothing else has other ways
+            call = step.simpler if rung == "simplify" else step.alternates[number]
+            found = self._other_ways[node, rung, number] = Traits(node, self, call)
         return found
 
     def form(self, value: Any) -> Form:

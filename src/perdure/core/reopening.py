@@ -125,7 +125,8 @@ def _resume(body: Body, cell: Cell) -> None:
     work = cell.work
     cell.status, cell.result, cell.leaving, cell.question = "active", None, None, ""
     work.lost, work.stopping, work.due, work.alarm = True, False, None, 0  # a try that was planned is not awaited
-    work.probe = None
+    work.probe = work.verdict = None
+    work.met = 0
     body.live[cell.position] = cell
 
 

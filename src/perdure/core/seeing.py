@@ -241,6 +241,8 @@ def with_secrets(call: Call, secrets: Mapping[str, Any]) -> Call:
 
 
 def refusal(state: State, question: str) -> Failure:
-    """That somebody said no, and why, if they told."""
+    """That somebody said no, and why, if they told; or that nobody said anything in time."""
+    if question not in state.answers:
+        return Failure("denied", "a person was asked, and nobody answered in time")
     why = state.reasons.get(question, "")
     return Failure("denied", "a person was asked, and said no" + (f": {why}" if why else ""))

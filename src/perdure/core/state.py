@@ -44,7 +44,7 @@ class Rules:
 Entry = tuple[int, int, str, int]
 """Somebody in a line: by priority, by age; the step's key and its visit."""
 Timer = tuple[int, int, str, int, str]
-"""When, a number that makes it unique, the step's key, its visit, and what is due."""
+"""When, a number that makes it unique, the step's key (or the question's), its visit, and what is due."""
 
 
 class State:
@@ -80,6 +80,8 @@ class State:
         """Those that are open."""
         self.asked: dict[str, Cell] = {}
         self.answers: dict[str, Value] = {}
+        self.answerers: dict[str, str] = {}
+        """Who has answered, by question."""
         self.reasons: dict[str, str] = {}
         """Why an answer was given, by question, where somebody said so."""
         self.signals: dict[str, deque[Value]] = {}
@@ -105,9 +107,9 @@ class State:
         self.steps_over = self.attempts = 0
 
     @property
-    def tools_at_work(self) -> list[str]:
-        """What each try that is under way takes a place of. A look into the world takes none: it is short, and rare."""
-        return [cell.traits.tool for cell in self.flying.values() if cell.work.look is None]
+    def tools_at_work(self) -> dict[str, str]:
+        """What each try under way takes a place of, by step. A look into the world takes none: it is short."""
+        return {key: cell.traits.tool for key, cell in self.flying.items() if cell.work.looking is None}
 
     def read(self, digest: str) -> Any:
         """A value that is kept apart."""
@@ -151,6 +153,8 @@ class State:
         _, number, key, visit, what = timer
         if what == "run":
             return self.stopping is None and self.cells[""].alarm == number
+        if what == "question":
+            return key in self.questions
         if what == "undo":
             effect = self.undoing.get((key, visit))
             return effect is not None and effect.alarm == number and not (effect.flying and effect.stopping)

@@ -1,4 +1,4 @@
-"""One try after another: what a finished attempt means for its visit, and whether there is another one."""
+"""One try after another: the word a finished attempt ends its visit with, and when there may be another one."""
 
 from typing import Final
 
@@ -8,24 +8,18 @@ from perdure.core.calls import Call, Failure, Repeat
 from perdure.core.cells import Cell
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end, unmet_of
+from perdure.core.ending import unmet_of
+from perdure.core.ladder import patience_of
 from perdure.core.seeing import bare_call, call_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.flow import own_exits
 from perdure.plan.model.parts import Retry
 from perdure.plan.model.steps import AnyStep, DecideStep
 
-NOT_AGAIN: Final = frozenset({"invalid", "denied", "budget", "cancelled", "in_doubt"})
-"""Failures that another try cannot mend."""
-
-
-def judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
-    """End the visit as its attempt did, or fail it, or try again."""
-    exit_, failure = own_exit(turn, cell, outcome)
-    if failure is not None:
-        fail_or_retry(turn, cell, failure)
-    else:
-        end(turn, cell, Ending(exit_, outcome.output if cell.work.outcome is not outcome else None))
+LOOKING: Final = Retry(attempts=4, wait=1, factor=4)
+"""How patiently a tool is asked to look at what was done; after that, it goes on without."""
+LOOK_SECONDS: Final = 30.0
+"""How long one look may take, where the tool does not say."""
 
 
 def own_exit(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> tuple[str, Failure | None]:
@@ -46,15 +40,6 @@ def _words(step: AnyStep | None) -> str:
     return ", ".join(own_exits(step) if step else ())
 
 
-def fail_or_retry(turn: Deciding, cell: Cell, failure: Failure) -> None:
-    """End the visit with a failure, unless there is another try."""
-    pause = pause_of(turn, cell, failure)
-    if pause is None:
-        end(turn, cell, Ending("failure", failure=failure))
-    else:
-        again(turn, cell, pause)
-
-
 def again(turn: Deciding, cell: Cell, pause: int = 0) -> None:
     """Plan another try."""
     due = turn.now + pause
@@ -62,12 +47,11 @@ def again(turn: Deciding, cell: Cell, pause: int = 0) -> None:
 
 
 def pause_of(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
-    """How long until the next try; None if there is none."""
-    policy: Retry | None = cell.traits.working.retry if cell.traits.working else None
-    work = cell.work
+    """How long until the next try; None if there is none. All tries of a visit count, whatever they tried."""
+    policy, work = patience_of(cell, failure.kind), cell.work
     if failure.kind == "timeout" and cell.ledgers and is_out_of_time(turn, cell):
         return 0  # it is not to blame; whether there is more time is asked before it begins
-    if policy is None or failure.kind in NOT_AGAIN or work.counted >= policy.attempts:
+    if policy is None or work.counted >= policy.attempts:
         return None
     draw = drawn(turn.state, cell.key, cell.visit, work.counted)
     pause = pause_before(draw, work.counted, policy, failure)

@@ -19,7 +19,7 @@ import msgspec
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, accept, reopened
-from perdure.core.affording import hear
+from perdure.core.affording import expire, hear
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Effect
 from perdure.core.deciding import Deciding, Moment
@@ -36,7 +36,7 @@ from perdure.core.working import feed, settle_stopped_work, settle_work
 
 def turn(state: State, message: Message, moment: Moment) -> list[e.Event]:
     """Take a message, and decide all that follows from it. The state is changed in place."""
-    accept(state, message)
+    accept(state, message, moment.at)
     making = Deciding(state, moment)
     _hear(making, message)
     if state.timers or state.moments:
@@ -162,6 +162,9 @@ def _due(making: Deciding, timer: Timer) -> None:
             _due_undo(making, state.undoing[key, visit])
         case "retry":
             make_hungry(state, state.cells[key])
+        case "question":
+            expire(making, state.questions[key])
+            _look_at_undoers(making)
         case "attempt":
             _, _, attempt, deed = _under_way(state.cells[key])
             making.record(e.AttemptStopping(step=key, visit=visit, attempt=attempt, deed=deed))
@@ -262,9 +265,9 @@ def _command(cell: Cell) -> Command:
 
 def _under_way(cell: Cell) -> tuple[str, int, int, e.Deed]:
     """What a step has at work: a try, or a look at one."""
-    look = cell.work.probe and cell.work.look
-    if look:
-        return cell.key, cell.visit, look.number, "probe"
+    look = cell.work.looking
+    if look is not None:
+        return cell.key, cell.visit, look.number, look.deed
     return cell.key, cell.visit, cell.work.attempt, "do"
 
 

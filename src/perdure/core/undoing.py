@@ -8,6 +8,7 @@ from perdure.core.calls import CALL_KINDS, DOUBTFUL, Approval, Call, CallKind, F
 from perdure.core.cells import Cell, Effect
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
+from perdure.core.patience import terms
 from perdure.core.seeing import refusal
 from perdure.core.state import State
 from perdure.core.values import digest_of
@@ -70,13 +71,13 @@ def _try(turn: Deciding, effect: Effect) -> bool:
 
 
 def _settle_approval(turn: Deciding, effect: Effect, approval: Approval) -> bool:
-    """Ask once; go on if somebody agrees, and let it stay if somebody does not. Whether it may still be taken back."""
+    """Ask once; go on if somebody agrees, and let it stay if nobody does. Whether it may still be taken back."""
     answer = turn.state.answers.get(effect.question)
     if not effect.question:
         _ask(turn, effect, approval)
-    elif answer is None:
+    elif effect.question in turn.state.questions:
         return True
-    elif is_yes(answer.load(turn.read)):
+    elif answer is not None and is_yes(answer.load(turn.read)):
         _begin(turn, effect, (*effect.approved, approval.digest))
     else:
         _give_up(turn, effect, refusal(turn.state, effect.question))
@@ -88,6 +89,7 @@ def _ask(turn: Deciding, effect: Effect, approval: Approval) -> None:
     key, visit = effect.cell.key, effect.visit
     about: dict[str, Any] = {"step": key, "visit": visit, "question": f"q_{key}_{visit}_undo{effect.attempts}"}
     text = f"To take it back: {approval.text}"
+    about |= terms(turn, effect.cell)
     turn.record(
         e.QuestionAsked(**about, answer="approval", about="policy", text=text, approves=approval.digest, deed="undo")
     )

@@ -26,7 +26,7 @@ def settle_ask(turn: Deciding, cell: Cell) -> None:
     elif answer is not None:
         _end_asked(turn, cell, step, answer)
     elif turn.is_late(cell):
-        turn.record(e.QuestionClosed(question=cell.question))
+        turn.record(e.QuestionClosed(question=cell.question, late=True))
         if step.default is None:
             end(turn, cell, Ending("expired", failure=Failure("timeout", "nobody answered in time")))
         else:

@@ -12,12 +12,13 @@ from perdure.core.calls import DOUBTFUL, NOTHING, Call, Failure
 from perdure.core.cells import Cell, Work
 from perdure.core.deciding import Deciding
 from perdure.core.doubting import in_doubt, is_doubtful
-from perdure.core.ending import Ending, end, fail
+from perdure.core.ending import Ending, end
 from perdure.core.lines import is_hungry, make_hungry
 from perdure.core.quarantine import ALONE, is_suspect, suspect_at_work
+from perdure.core.recovering import is_asking, judge, recover
 from perdure.core.seeing import asked
 from perdure.core.state import Entry
-from perdure.core.trying import fail_or_retry, judge, own_exit, repeat_of
+from perdure.core.trying import own_exit, repeat_of
 from perdure.core.undoing import region_of, undo_next
 from perdure.plan.expr import ExpressionError
 
@@ -82,7 +83,7 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
     try:
         work.call, digest = asked(turn.state, cell)
     except ExpressionError as error:
-        fail(turn, cell, "invalid", error.message)
+        recover(turn, cell, Failure("invalid", error.message))
         return
     reserved, due = None, _deadline(turn, cell, work.call)
     if cell.ledgers:
@@ -159,10 +160,10 @@ def settle_work(turn: Deciding, cell: Cell) -> None:
     if work.flying or work.due is not None or (work.outcome is None and not work.lost):
         return
     failure, outcome = _failure_of(work), work.outcome
-    if failure is not None and is_doubtful(turn, cell, failure):
+    if failure is not None and not is_asking(cell) and is_doubtful(turn, cell, failure):
         in_doubt(turn, cell, failure)
     elif failure is not None:
-        fail_or_retry(turn, cell, failure)
+        recover(turn, cell, failure)
     else:
         assert outcome is not None  # noqa: S101  else it was lost, which is a failure
         if outcome.approval is not None:

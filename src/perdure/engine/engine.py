@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ import msgspec
 
 from perdure.control import serve, socket_of
 from perdure.core import events as e
-from perdure.core.accepting import Look, Refused
+from perdure.core.accepting import Look, Refused, is_said_before
 from perdure.core.outline import Outline
 from perdure.core.policy import Layer
 from perdure.core.state import State
@@ -45,6 +45,7 @@ from perdure.tools.hands import Hands, Tier
 if TYPE_CHECKING:
     from perdure.engine.forgetting import Forgotten
     from perdure.engine.rehearsing import Rehearsal
+    from perdure.tools.rules import Rule
 
 _log: Final = logging.getLogger("perdure.engine")
 NOTHING: Final[Mapping[str, Any]] = {}
@@ -97,6 +98,7 @@ class Engine:
         journal: Journal | None = None,
         supervise: bool = False,
         memory: int = 0,
+        failures: "Sequence[Rule]" = (),
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
@@ -110,6 +112,8 @@ class Engine:
 
         `supervise` has a process beside this one that ends it when its event loop is blocked and it has to end, or when
         it takes more than `memory` megabytes (0: no limit).
+
+        `failures` are rules on what kind of failure is what; they count before those of tools and our own.
         """
         spare_what_is_loaded()
         known = by_name([*tools_of(workspace), *tools])
@@ -119,7 +123,7 @@ class Engine:
         knowledge = knowledge_of(known.values(), named, strategies or {}, held, layers)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, (tier, toolchains), closing)
-            doing: Performer = Everyone(known, performer, hands)
+            doing: Performer = Everyone(known, performer, hands, failures)
             if secrets is not None:
                 closing.enter_context(kept_out_of_logs(held))
                 doing = Discreet(doing, held)
@@ -339,12 +343,21 @@ class Engine:
         await runner.send(e.RunStopping(exit="rolled_back", to=to, **said))
         return [run]
 
-    async def answer(self, run: str, question: str, value: Any, by: str = "", reason: str = "") -> None:
-        """Answer a question. The first valid answer counts."""
+    async def answer(self, run: str, question: str, value: Any, by: str = "", reason: str = "") -> bool:
+        """Answer a question; whether that is news. The first valid answer counts, and `Answered` tells who gave it.
+
+        Whoever gives the same answer once more, because nobody told them that it had arrived, is not refused.
+        """
         runner = await self.host.runner(run)
-        kept = keep(value, runner.state.kept)
         about = {"by": well_formed(by), "reason": well_formed(reason)}
-        await runner.send(e.QuestionAnswered(question=question, value=kept, **about))
+        message = e.QuestionAnswered(question=question, value=keep(value, runner.state.kept), **about)
+        try:
+            await runner.send(message)
+        except Refused:
+            if is_said_before(runner.state, message):
+                return False
+            raise
+        return True
 
     async def signal(self, run: str, name: str, value: Any = None, by: str = "") -> None:
         """Tell a run that something happened outside. It is kept until a step takes it."""

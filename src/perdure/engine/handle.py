@@ -59,9 +59,9 @@ class RunHandle:
         """End the run, or one of its steps, with `cancelled`. What was done stays done."""
         await self._engine.cancel(self.id, step, reason, by)
 
-    async def answer(self, question: str, value: Any, by: str = "", reason: str = "") -> None:
-        """Answer a question."""
-        await self._engine.answer(self.id, question, value, by, reason)
+    async def answer(self, question: str, value: Any, by: str = "", reason: str = "") -> bool:
+        """Answer a question; whether that is news."""
+        return await self._engine.answer(self.id, question, value, by, reason)
 
     async def signal(self, name: str, value: Any = None, by: str = "") -> None:
         """Tell the run that something happened outside."""

@@ -1,7 +1,7 @@
 """What an engine knows of the world: its tools, its named plans, and whoever performs the rest."""
 
-from collections.abc import Coroutine, Iterable, Mapping
-from typing import Any
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from perdure.core.calls import Call, Outcome, Repeat
 from perdure.core.policy import Layer
@@ -13,13 +13,23 @@ from perdure.tools.box import by_name, outside_of
 from perdure.tools.declaring import parameters_of
 from perdure.tools.hands import Hands
 
+if TYPE_CHECKING:
+    from perdure.tools.rules import Rule
+
 
 class Everyone:
     """Performs what a step asks for: tools by itself, the rest by whoever was handed in."""
 
-    def __init__(self, tools: Mapping[str, AnyTool], other: Performer | None, hands: Hands | None = None) -> None:
+    def __init__(
+        self,
+        tools: Mapping[str, AnyTool],
+        other: Performer | None,
+        hands: Hands | None = None,
+        failures: "Sequence[Rule]" = (),
+    ) -> None:
         self._tools = tools
-        self._performer = ToolPerformer(tools.values(), hands=hands)
+        self._failures = _checked(failures) if failures else ()
+        self._performer = ToolPerformer(tools.values(), hands=hands, failures=self._failures)
         self._other = other
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
@@ -27,7 +37,24 @@ class Everyone:
         call = attempt.call
         if call.kind == "tool" and (call.name in self._tools or self._other is None):
             return self._performer.perform(attempt)
-        return self._other.perform(attempt) if self._other is not None else _by_nobody(attempt)
+        return _by_nobody(attempt) if self._other is None else self._by_other(self._other, attempt)
+
+    async def _by_other(self, other: Performer, attempt: Attempt) -> Outcome:
+        try:
+            return await other.perform(attempt)
+        except Exception as error:  # noqa: BLE001  whatever it raises is a failure, and rules say of what kind
+            from perdure.tools.classifying import classified_error  # noqa: PLC0415  few calls fail
+
+            call = attempt.call
+            repeat: Repeat = "never" if call.kind == "tool" else "safe"
+            return Outcome(exit="failure", failure=classified_error(error, call.name, repeat, self._failures))
+
+
+def _checked(failures: "Sequence[Rule]") -> "Sequence[Rule]":
+    """Rules, also where somebody has read them from a file of their own. `BadRule` for one that cannot be meant."""
+    from perdure.tools.rules import rule_of  # noqa: PLC0415  few have any
+
+    return [rule_of(each) for each in failures]
 
 
 async def _by_nobody(attempt: Attempt) -> Outcome:

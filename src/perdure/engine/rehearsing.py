@@ -156,6 +156,9 @@ class Walk:
         self._send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **end))
 
     async def _outcome(self, command: Command) -> Outcome:
+        if command.deed == "judge":
+            self.found.unforeseen.append((command.step, "is judged by a tool, which is assumed to be content"))
+            return Outcome(output=True)
         if command.deed != "do" or not isinstance(command, StartAttempt):
             return Outcome()
         cell = self.state.cells[command.step]

@@ -81,6 +81,16 @@ class StepResult:
         return self._cell.body.attempt if isinstance(self._cell.body, Work) else 0
 
     @property
+    def ways(self) -> tuple[str, ...]:
+        """The rungs its last visit has taken: `simplify`, `relax`, `alternate`; empty: it was done as it is written."""
+        return self._cell.body.ways if isinstance(self._cell.body, Work) else ()
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it failed, and the plan went on without it."""
+        return self._cell.result is not None and self._cell.result.partial
+
+    @property
     def sandboxed(self) -> str:
         """The tier that commands of its last attempt were kept in, if the user's settings have lowered it."""
         outcome = self._cell.body.outcome if isinstance(self._cell.body, Work) else None
@@ -115,8 +125,14 @@ class Result:
 
     @property
     def partial(self) -> bool:
-        """Whether it is over with what there was when a budget was used up."""
-        return self._state.ended is not None and self._state.ended.partial
+        """Whether it is over with what there was: a budget was used up, or something failed and it went on."""
+        return (self._state.ended is not None and self._state.ended.partial) or bool(self.missing)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The steps whose results are missing: they failed, or a budget was used up, and the plan went on."""
+        found = ((key, cell.result) for key, cell in self._state.cells.items())
+        return tuple(key for key, result in found if result is not None and result.partial)
 
     @property
     def failure(self) -> Failure | None:

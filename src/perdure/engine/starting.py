@@ -1,7 +1,7 @@
 """From a plan and its inputs to the first fact of a run."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from perdure.core import events as e
 from perdure.core.outline import Outline
@@ -12,7 +12,7 @@ from perdure.plan import Plan
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError, fill
 from perdure.plan.index import Index
-from perdure.plan.model.steps import Working
+from perdure.plan.model.steps import Grouping, Working
 from perdure.ports import Artifact
 
 
@@ -40,15 +40,11 @@ def accepted(plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
 def not_enforced(index: Index) -> tuple[str, ...]:
     """What a plan asks for and this release does not hold it to, in the plan's words. A limit must not seem to hold."""
     plan, steps = index.plan, [node.step for node in index.nodes if isinstance(node.step, Working)]
-    words = [word for step in steps for word in _LATER if getattr(step, word)]
     tables = (plan.recovery, *(step.recovery for step in steps))
-    rungs = [rung for table in tables for each in table.values() for rung in each if rung not in _KNOWN_RUNGS]
-    return tuple(dict.fromkeys([*words, *(f"recovery by {rung}" for rung in rungs)]))
-
-
-_LATER: Final = ("alternates", "simpler", "relaxed")
-_KNOWN_RUNGS: Final = frozenset({"retry", "continue", "fail", "alternate", "simplify", "relax"})
-"""Those that are done, and those that are named by the fields they need."""
+    plans_anew = any("replan" in rungs for table in tables for rungs in table.values())
+    is_alone = any(isinstance(step, Grouping) and (step.alternates or step.simpler or step.relaxed) for step in steps)
+    words = {"recovery by replan": plans_anew, "other ways of a group": is_alone}
+    return tuple(word for word, is_asked_for in words.items() if is_asked_for)
 
 
 def goal_of(plan: Plan, inputs: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from perdure.core.evolve import evolve
 from perdure.core.outline import Outline
 from perdure.core.state import Rules, State
 from perdure.core.turn import status_of
+from perdure.engine.asking import Put, note
 from perdure.engine.result import Result
 from perdure.plan.model.recalling import recalled
 from perdure.ports import Corrupt, Entry, Journal
@@ -14,6 +15,8 @@ from perdure.runtime.shelf import Shelf
 
 _BROKEN = (ValueError, KeyError, IndexError, AttributeError, AssertionError, StopIteration, TypeError)
 """What comes of facts that do not fit together."""
+
+_ABOUT_QUESTIONS = frozenset({"question_asked", "question_answered", "question_closed"})
 
 
 class View:
@@ -27,6 +30,8 @@ class View:
         """When the last finished visit of each step ended, in milliseconds."""
         self.lowered: set[str] = set()
         """Lower tiers of the sandbox that commands of it ran in."""
+        self.put: dict[str, Put] = {}
+        """Every question that was ever put to people, by its id, in the order of asking."""
         self._fetch = journal.fetch
         self.state = State(run, Rules(Shelf(journal.fetch).read, lru_cache(maxsize=64)(self._outline)))
 
@@ -54,6 +59,8 @@ class View:
         self.seq = entry.seq
         if isinstance(event, e.AttemptEnded) and event.sandboxed:
             self.lowered.add(event.sandboxed)
+        if entry.type in _ABOUT_QUESTIONS:
+            note(self.put, event, entry.at)
         if e.ends_step(event):
             self.ended[event.step] = entry.at
         return event

@@ -17,6 +17,7 @@ from perdure.core import events as e
 from perdure.core.accepting import Look, Message, Over, Refused
 from perdure.core.allowing import layers_around
 from perdure.core.calls import Outcome
+from perdure.core.judging import judging_call
 from perdure.core.origins import explained
 from perdure.core.seeing import SECRETS, call_of, with_secrets
 from perdure.core.state import State
@@ -79,6 +80,8 @@ class Runner:
         self._scheduled = False
         self._shown: tuple[Any, ...] = ()
         self._progressed: dict[str, int] = {}
+        self._tools: dict[str, str] = {}
+        """What each step at work takes a place of; what it would do next may be something else."""
         self._failed = 0
         """How many commits in a row were not kept."""
         self._reloading = False
@@ -138,7 +141,8 @@ class Runner:
     def count_anew(self) -> None:
         """Tell the room what is at work and what is held, by the state alone."""
         room = self.host.room
-        room.recount(self.run, self.state.tools_at_work)
+        self._tools = self.state.tools_at_work
+        room.recount(self.run, list(self._tools.values()))
         room.hold(self.run, self.state.locks, ())
 
     def _wake(self) -> None:
@@ -198,9 +202,11 @@ class Runner:
         """Tell the room what began and what is over."""
         room, run, state = self.host.room, self.run, self.state
         for event in made:
-            if isinstance(event, (e.AttemptStarted, e.AttemptEnded, e.AttemptLost)) and event.deed == "do":
-                count = room.take if isinstance(event, e.AttemptStarted) else room.give
-                count(run, state.cells[event.step].traits.tool)
+            if isinstance(event, (e.AttemptEnded, e.AttemptLost)) and event.deed == "do":
+                room.give(run, self._tools.pop(event.step))
+            elif isinstance(event, e.AttemptStarted) and event.deed == "do":
+                tool = self._tools[event.step] = state.cells[event.step].traits.tool
+                room.take(run, tool)
         room.want(run, () if self.is_foreign or state.paused_at is not None else state.hungry)
         if state.locks or state.parked or not room.is_unlocked:
             room.hold(run, state.locks, filter(None, state.parked))  # who only waits to be alone needs no lock
@@ -362,6 +368,8 @@ class Runner:
         cell, work = state.cells[command.step], state.cells[command.step].work
         if command.deed == "undo":
             return self._undo_attempt(command)
+        if command.deed == "judge":
+            return self._judging_attempt(command)
         key = key_of(self.run, command.step, command.visit, work.digest)
         call = work.call or call_of(state, cell)
         if cell.traits.literal is None and cell.traits.wants_secrets:
@@ -373,6 +381,17 @@ class Runner:
             by="probe" if command.deed == "probe" else "call",
             digest=work.digest, layers=layers_around(cell, self.host.layers), approved=frozenset(work.approved),
             note=self.stage.note,
+        )  # fmt: skip
+
+    def _judging_attempt(self, command: StartAttempt) -> Attempt:
+        """What a judge is asked. It is judged itself by all that holds for the step."""
+        cell = self.state.cells[command.step]
+        digest = digest_of(judging_call(self.state, cell).data)
+        return Attempt(
+            self.run, command.step, command.visit, command.attempt,
+            key_of(self.run, f"{command.step}~", command.visit, digest),
+            judging_call(self.state, cell, self.host.secrets), deed="judge",
+            digest=digest, layers=layers_around(cell, self.host.layers), note=self.stage.note,
         )  # fmt: skip
 
     def _undo_attempt(self, command: StartAttempt) -> Attempt:

@@ -55,7 +55,7 @@ class Scripted:
 
 
 def _names(attempt: Attempt) -> Iterator[str]:
-    mark = "!" if attempt.deed == "undo" else ""
+    mark = {"do": "", "undo": "!", "judge": "~"}[attempt.deed]
     yield attempt.step + mark
     yield attempt.step.rpartition(".")[2] + mark
     yield attempt.call.name + mark

@@ -7,8 +7,8 @@
 No time passes, nothing is stored, nothing is mocked: the turns, the fold and the encoding are those of the product. A
 script says by step what its attempts give: a value, a `Failure`, an `Outcome`, a list of these for one attempt after
 the other (the last one stays), or a function of the call. What undoes a step is scripted as `<step>!`, what a probe
-finds as `<step>?`: `{"happened": True, "output": …}`, `{"happened": False}`, or anything else. A script can also be a
-function that is asked about every attempt.
+finds as `<step>?`: `{"happened": True, "output": …}`, `{"happened": False}`, or anything else; what a tool says that
+judges it as `<step>~`. A script can also be a function that is asked about every attempt.
 """
 
 import json
@@ -21,6 +21,7 @@ from perdure.core import events as e
 from perdure.core.accepting import Look, Message
 from perdure.core.calls import Call, Failure, Outcome, Repeat
 from perdure.core.deciding import Moment
+from perdure.core.judging import judging_call
 from perdure.core.outline import Outline
 from perdure.core.seeing import call_of, output_of
 from perdure.core.state import Rules, State
@@ -159,10 +160,9 @@ class World:
         """What is free, with the place that the message itself gives back."""
         freed = message.step if isinstance(message, (e.AttemptEnded, e.AttemptLost)) and message.deed == "do" else None
         used = self.state.tools_at_work
-        if freed in self.state.flying and self.state.flying[freed].work.look is None:
-            used.remove(self.state.flying[freed].traits.tool)
-        tools = {name: most - used.count(name) for name, most in self.limits.items()}
-        return Moment(self.now, self.slots - len(used), tools, self.locked)
+        at_work = [tool for step, tool in used.items() if step != freed]
+        tools = {name: most - at_work.count(name) for name, most in self.limits.items()}
+        return Moment(self.now, self.slots - len(at_work), tools, self.locked)
 
     def answer(self, value: Any, step: str = "", by: str = "") -> list[e.Event]:
         """Answer the open question of a step, or the one that was asked first."""
@@ -279,20 +279,21 @@ class World:
         outcome = _as_outcome(given(call) if callable(given) else given)
         told: dict[str, Any] = {"exit": outcome.exit, "failure": outcome.failure, "judged": outcome.judged}
         told |= {"usage": outcome.usage, "sandboxed": outcome.sandboxed}
-        if command.deed != "probe":
+        if command.deed in {"do", "undo"}:
             told["approval"] = outcome.approval
         return self.send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **told))
 
     def _call(self, command: Command) -> Call:
         if command.deed == "undo":
             return undo_call(self.state.undoing[command.step, command.visit])
-        return call_of(self.state, self.state.cells[command.step])
+        cell = self.state.cells[command.step]
+        return judging_call(self.state, cell) if command.deed == "judge" else call_of(self.state, cell)
 
     def _scripted(self, command: Command) -> Any:
         """What the script says about an attempt: by the step's key, or by its id."""
         if callable(self.script):
             return self.script(command)
-        mark = {"do": "", "undo": "!", "probe": "?"}[command.deed]
+        mark = {"do": "", "undo": "!", "probe": "?", "judge": "~"}[command.deed]
         id_ = self.state.cells[command.step].node.id
         given = self.script.get(f"{command.step}{mark}", self.script.get(f"{id_}{mark}", _echo))
         if not isinstance(given, list):

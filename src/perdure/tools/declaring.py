@@ -5,10 +5,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from perdure.core.policy import OPEN, Deed, DeedKind, Layer
 from perdure.plan.model.parts import EffectWord
+
+if TYPE_CHECKING:
+    from perdure.tools.rules import Rule
 
 WORDS: Final[tuple[EffectWord, ...]] = ("reads", "writes", "network", "irreversible", "costs")
 _UNKNOWN: Final[tuple[EffectWord, ...]] = ("reads", "writes", "network", "irreversible")
@@ -56,6 +59,7 @@ class Declared(TypedDict, total=False):
     staged: bool | Callable[..., bool]
     foresee: Callable[..., Any]
     origin: str
+    failures: "Sequence[Rule]"
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,8 @@ class Declaration:
     """Has `context.guard` judge what a call would have it judge, as far as that is known, and does nothing."""
     origin: str = ""
     """Where it came from, if not from a Python function: an MCP server."""
+    failures: "Sequence[Rule]" = ()
+    """Rules on what kind of failure is what; the user's count before them, and ours after."""
 
     def words(self, *, careful: bool) -> tuple[EffectWord, ...]:
         """Its effects; of one that says nothing, the worst is assumed if it may not be repeated."""
@@ -139,6 +145,7 @@ class Declaration:
             "undo": self.undo is not None,
             "estimate": dict(self.estimate or {}),
             "origin": self.origin,
+            **({"failures": [each.data() for each in self.failures]} if self.failures else {}),
         }
 
 

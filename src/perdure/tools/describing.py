@@ -33,6 +33,7 @@ def described(tool: AnyTool, origin: str = "") -> dict[str, Any]:
         **_reached(declared),
         "judges": declared.judges,
         "estimate": dict(declared.estimate or {}),
+        "failures": [each.data() for each in declared.failures],
         "limit": tool.limit,
         "timeout": tool.timeout,
         "isolate": tool.isolate,

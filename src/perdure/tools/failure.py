@@ -3,25 +3,38 @@
 import math
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from msgspec.structs import replace
 
 from perdure.core.calls import Failure
 from perdure.plan.model.parts import FailureKind as Kind
-from perdure.tools.values import NotJson, as_json
+from perdure.tools.values import NotJson, as_json, kept
 
-MESSAGE: Final = 2_000
-"""Letters of a message that are kept."""
+if TYPE_CHECKING:
+    from perdure.tools.signs import Signs
+
 KINDS: Final = frozenset(get_args(Kind))
 
 
 class ToolFailure(Exception):
     """Raised by a tool that knows why it failed. What follows from it is decided by its kind."""
 
-    def __init__(self, kind: Kind, message: str, retry_after: float | None = None, detail: Any = None) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        message: str,
+        retry_after: float | None = None,
+        detail: Any = None,
+        *,
+        signs: "Signs | None" = None,
+    ) -> None:
+        """`signs`: what was seen of it, for those who have rules of their own."""
         if kind not in KINDS:
             raise ValueError(f"there is no kind of failure {kind!r}; it is one of: {', '.join(sorted(KINDS))}")
         super().__init__(message)
         self.failure: Final = Failure(kind, kept(message), _seconds(retry_after), _detail(detail))
+        self.signs: Final = signs
 
 
 @contextmanager
@@ -34,30 +47,24 @@ def unchanged() -> Generator[None]:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """What an exception that came out of a tool means."""
-    match error:
-        case ToolFailure():
-            return error.failure
-        case TimeoutError():
-            return Failure("timeout", _told(error))
-        case ConnectionError():
-            return Failure("transient", _told(error))
-        case _:
-            return Failure("unknown", _told(error))
+    """An exception that came out of a tool, as a failure with its signs; what kind it is, rules say."""
+    from perdure.tools.signs import Told, safely  # noqa: PLC0415  few calls fail
+
+    return safely(lambda: _seen(error), Told("", kept(type(error).__name__)))
 
 
-def kept(text: object) -> str:
-    """A message that can be stored: well-formed and not too long."""
-    whole = str(text)[: MESSAGE + 1].encode("utf-8", "backslashreplace").decode()
-    return whole if len(whole) <= MESSAGE else whole[: MESSAGE - 1] + "…"
+def _seen(error: BaseException) -> Failure:
+    from perdure.tools.signs import Told, pause_in, signs_of  # noqa: PLC0415  few calls fail
+
+    seen = signs_of(error)
+    if not isinstance(error, ToolFailure):
+        return Told("", _told(type(error).__name__, seen.message), pause_in(error), signs=seen)
+    said = error.failure
+    signs = replace(error.signs or seen, message=said.message, exceptions=seen.exceptions, at=seen.at, cause=seen.cause)
+    return Told(said.kind, said.message, said.retry_after, said.detail, signs=signs)
 
 
-def _told(error: BaseException) -> str:
-    name = type(error).__name__
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001  an exception that cannot even be printed is still only a failure
-        text = ""
+def _told(name: str, text: str) -> str:
     return kept(f"{name}: {text}" if text else name)
 
 

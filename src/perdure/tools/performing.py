@@ -2,12 +2,12 @@
 
 import asyncio
 import inspect
-from collections.abc import Coroutine, Iterable
-from typing import Any, Final
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from perdure.core.calls import Call, Outcome
+from perdure.core.calls import Call, Outcome, Repeat
 from perdure.plan.problems import did_you_mean
 from perdure.ports import Attempt
 from perdure.tools.box import by_name, outside_of
@@ -21,6 +21,9 @@ from perdure.tools.process import in_process
 from perdure.tools.threads import Threads
 from perdure.tools.tool import AnyTool
 
+if TYPE_CHECKING:
+    from perdure.tools.rules import Rule
+
 THREADS: Final = 32
 """Calls of plain functions at once."""
 
@@ -32,15 +35,25 @@ class ToolPerformer:
     """
 
     def __init__(
-        self, tools: Iterable[AnyTool], threads: int = THREADS, hands: Hands | None = None, *, thorough: bool = False
+        self,
+        tools: Iterable[AnyTool],
+        threads: int = THREADS,
+        hands: Hands | None = None,
+        *,
+        thorough: bool = False,
+        failures: "Sequence[Rule]" = (),
     ) -> None:
-        """`thorough`: also those deeds are told that no rule has anything to say about."""
+        """`thorough`: also those deeds are told that no rule has anything to say about.
+
+        `failures`: the user's rules on what kind of failure is what.
+        """
         self._tools: Final = by_name(tools)
         self._threads: Final = Threads(threads)
         self._hands: Final = hands
         self._thorough: Final = thorough
         self.outside: Final = outside_of(self._tools)
         """What a tool by its name reads outside of the run, in words."""
+        self._failures: Final = failures
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Do it."""
@@ -94,9 +107,25 @@ class ToolPerformer:
         except asyncio.CancelledError:
             context.stop()
             raise
+        if outcome.failure is not None:
+            outcome = self._classified(tool, attempt, outcome)
         judged = context.judged
         outcome = replace(outcome, judged=judged) if judged else outcome
         return replace(outcome, **context.known) if context.known else outcome
+
+    def _classified(self, tool: AnyTool, attempt: Attempt, outcome: Outcome) -> Outcome:
+        """The failure with its kind, where that is for rules to say."""
+        from perdure.tools.classifying import classified  # noqa: PLC0415  few calls fail
+        from perdure.tools.signs import Told, safely  # noqa: PLC0415  few calls fail
+
+        told = outcome.failure
+        if not isinstance(told, Told):
+            return outcome
+        repeat: Repeat = "safe"  # to look is harmless, and what takes back has to bear being called again
+        if attempt.by == "call":
+            repeat = safely(lambda: tool.repeat_of(attempt.call.arguments), "never")
+        failure = classified(told, tool.name, repeat, self._failures, tool.declared.failures)
+        return replace(outcome, failure=failure)
 
     def _guard(self, tool: AnyTool, attempt: Attempt) -> Guard:
         return Guard(attempt, lambda: tool.definition, thorough=self._thorough)

@@ -10,6 +10,8 @@ from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
+
 from perdure.core.calls import Call, Failure, Outcome
 from perdure.ports import Attempt
 from perdure.tools.context import Context
@@ -109,7 +111,9 @@ def outcome_from(told: Mapping[str, Any]) -> Outcome:
     """An outcome as the child wrote it."""
     if told["failure"] is None:
         return Outcome(told["output"])
-    return Outcome(exit="failure", failure=Failure(**told["failure"]))
+    from perdure.tools.signs import Told  # noqa: PLC0415  few calls fail
+
+    return Outcome(exit="failure", failure=msgspec.convert(told["failure"], Told))
 
 
 async def _end(process: Process) -> None:
@@ -121,7 +125,16 @@ async def _died(process: Process, reading: "asyncio.Task[None]", tail: bytearray
     await asyncio.wait([reading], timeout=GRACE)
     await _end(process)
     shown = tail.decode("utf-8", "replace").strip()
-    return Outcome.failed("unknown", kept(f"the process of the tool {_how(process)}" + (f": {shown}" if shown else "")))
+    message = kept(f"the process of the tool {_how(process)}" + (f": {shown}" if shown else ""))
+    return Outcome(exit="failure", failure=_death(process.returncode, message))
+
+
+def _death(returned: int | None, message: str) -> Failure:
+    from perdure.tools.rulebook import DIED  # noqa: PLC0415  few calls fail
+    from perdure.tools.signs import Signs, Told, ended  # noqa: PLC0415  few calls fail
+
+    code, signal_ = ended(returned)
+    return Told("", message, signs=Signs(exit_code=code, signal=signal_, errors=(DIED,), message=message))
 
 
 def _how(process: Process) -> str:

@@ -1,8 +1,11 @@
 """Plain JSON out of what Python functions return: models, dataclasses, tuples, dates and paths have a form there."""
 
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import from_json, to_json, to_jsonable_python
+
+MESSAGE: Final = 2_000
+"""Letters of a message that are kept."""
 
 
 class NotJson(ValueError):
@@ -32,3 +35,9 @@ def as_json_text(value: Any, *, is_plain: bool = False) -> bytes:
         return to_json(value if is_plain else to_jsonable_python(value), inf_nan_mode="constants")
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from None
+
+
+def kept(text: object) -> str:
+    """A message that can be stored: well-formed and not too long."""
+    whole = str(text)[: MESSAGE + 1].encode("utf-8", "backslashreplace").decode()
+    return whole if len(whole) <= MESSAGE else whole[: MESSAGE - 1] + "…"

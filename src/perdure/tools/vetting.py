@@ -39,6 +39,7 @@ def _flaws(signature: Signature, repeat: Repeat | Callable[..., Repeat], declare
         yield from _list_flaws(word, kind, getattr(declared, word), arguments)
     for word in ("probe", "undo", "foresee"):
         yield from _function_flaws(word, getattr(declared, word), [*arguments, *_HANDED, *_one(signature.context)])
+    yield from _rule_flaws(declared.failures)
     if callable(declared.staged):
         yield from _function_flaws("staged", declared.staged, [*arguments, "hands"])
     yield from _estimate_flaws(declared.estimate or {})
@@ -46,6 +47,16 @@ def _flaws(signature: Signature, repeat: Repeat | Callable[..., Repeat], declare
         yield "it foresees deeds that it does not have judged", "add judges=True; or leave foresee out"
     if declared.judges and signature.context is None:
         yield "it judges its deeds itself, but has no context to do it with", "add a parameter `context: Context`"
+
+
+def _rule_flaws(rules: Iterable[object]) -> Iterator[Flaw]:
+    if not rules:
+        return
+    from perdure.tools.rules import Rule  # noqa: PLC0415  few tools have any
+
+    for each in rules:
+        if not isinstance(each, Rule):
+            yield f"failures: {repr(each)[:60]} is no rule", 'write Rule("transient", exception=…), from perdure'
 
 
 def _apart_flaws(declared: Declaration) -> Iterator[Flaw]:

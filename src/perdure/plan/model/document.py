@@ -24,6 +24,7 @@ from perdure.plan.model.parts import (
     Many,
     Part,
     Policy,
+    Questions,
     Recovery,
     Seconds,
     Text,
@@ -59,6 +60,8 @@ class Plan(Part):
     """What a run may touch; can only narrow what the user allows."""
     recovery: Recovery = {}
     """What to try when a step fails, by kind of failure."""
+    questions: Questions | None = None
+    """How long people are waited for, and who may answer, where no step asks: after a failure, at a limit."""
     timeout: Seconds | None = None
     """The most that a whole run may take."""
     mode: Literal["serial", "graph"] = "serial"

@@ -281,6 +281,15 @@ class Budget(Part):
     """When it is used up: ask a person for more, finish with what there is, or fail."""
 
 
+class Questions(Part):
+    """The terms of questions that no step asks: about doubts, budgets, rules and failures."""
+
+    within: Seconds | None = None
+    """How long the answer may take; then it is as if somebody had said no. Left out: for ever."""
+    to: Many[Line] = ()
+    """Who may answer; left out: anybody."""
+
+
 class Estimate(Part):
     """What the author expects one visit to take."""
 

@@ -15,10 +15,10 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from perdure.tools.failure import ToolFailure
-from perdure.tools.mcp.answers import LOST, NOT_SENT, REFUSED, STATUS
 from perdure.tools.mcp.dialling import Dialling
 from perdure.tools.mcp.wire import LONGEST
 from perdure.tools.net import Gate
+from perdure.tools.rulebook import LOST, NOT_SENT, REFUSED, STATUS
 
 STREAM: Final = 8 * LONGEST
 """Bytes of one stream of messages."""

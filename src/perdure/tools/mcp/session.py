@@ -14,8 +14,9 @@ from pydantic import RootModel, ValidationError
 from perdure.core.calls import Repeat
 from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.sayings import sentence
-from perdure.tools.mcp.answers import CLOSED, LOST, doubt, failure_from
+from perdure.tools.mcp.answers import doubt, failure_from
 from perdure.tools.mcp.definition import MOST, Offer, offer_of
+from perdure.tools.rulebook import CLOSED, LOST
 
 LISTING: Final = 30.0
 """Seconds for a listing."""

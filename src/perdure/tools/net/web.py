@@ -4,17 +4,17 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from perdure.tools.failure import Kind, ToolFailure
+from perdure.tools.classifying import told_by
+from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard
 from perdure.tools.net.answer import Answer
 from perdure.tools.net.asking import Asking, Bounds
 from perdure.tools.net.following import followed
 from perdure.tools.net.gate import Gate
 from perdure.tools.net.url import url_of, with_query
+from perdure.tools.signs import Signs, pause_of
 
 LARGEST: Final = 10_000_000
 """Bytes that are sent."""
@@ -32,10 +32,6 @@ _OURS: Final = frozenset(
 """Headers that say how a message is laid out; whoever sets them can make two messages of one."""
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 """Methods that need not say that they send nothing."""
-_KINDS: Final[Mapping[int, Kind]] = {
-    401: "denied", 403: "denied", 407: "denied", 451: "denied",
-    408: "transient", 425: "transient", 429: "rate_limited", 501: "invalid", 503: "unavailable", 505: "invalid",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,24 +115,6 @@ def _failure_of(found: Result, asking: Asking, *, doubtful: bool) -> ToolFailure
     why = f"; {found.unfollowed}" if found.unfollowed else ""
     message = f"{asking.method} {answer.url.scheme}://{answer.url.authority} gave {answer.status}{why}"
     detail = {"status": answer.status, "url": str(answer.url)[:EXCERPT], "excerpt": answer.excerpt(EXCERPT)}
-    return ToolFailure(kind_of(answer.status, doubtful=doubtful), message, _retry_after(answer), detail)
-
-
-def kind_of(status: int, *, doubtful: bool = False) -> Kind:
-    """What a status means for a plan. After most 5xx nobody knows whether something was changed."""
-    if status in _KINDS:
-        return _KINDS[status]
-    if status >= 500:  # noqa: PLR2004  as RFC 9110 has them
-        return "in_doubt" if doubtful else "transient"
-    return "invalid"
-
-
-def _retry_after(answer: Answer) -> float | None:
-    said = answer.headers.get("retry-after", "").strip()
-    if said.isascii() and said.isdigit():
-        return float(said[:9])
-    try:
-        when = parsedate_to_datetime(said)
-    except (ValueError, TypeError):
-        return None
-    return max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())
+    repeat, pause = "never" if doubtful else "safe", pause_of(answer.headers)
+    signs = Signs(status=answer.status)
+    return told_by(signs, message, repeat=repeat, otherwise="invalid", retry_after=pause, detail=detail)

@@ -93,7 +93,7 @@ async def _run(stage: Stage, context: Context, errand: Errand) -> Found:
     most = errand.command.limits.disk
     context.kept_in(errand.command.tier)
     ran = await run(stage.command(errand.command), hearing(context), lambda: "disk" if stage.grown_over(most) else "")
-    refuse_bad_end(errand.name, ran, check=errand.check)
+    refuse_bad_end(errand.name, ran, check=errand.check, repeat="never" if errand.command.network else "safe")
     output = {**told(ran), **errand.more(ran), "staging": stage.kind}
     if not errand.keep or ran.code != 0:
         return Found(output, ChangeSet(()), context.run)

@@ -3,6 +3,7 @@
 import time
 from typing import Any, Final
 
+from perdure.core.calls import Repeat
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.sandbox.command import Hear, Ran, Stream
@@ -21,14 +22,22 @@ def told(ran: Ran) -> dict[str, Any]:
     return {**found, **more, "signal": ran.signal} if ran.signal else {**found, **more}
 
 
-def refuse_bad_end(name: str, ran: Ran, *, check: bool) -> None:
+def refuse_bad_end(name: str, ran: Ran, *, check: bool, repeat: Repeat) -> None:
     """`ToolFailure` for a command that was ended, and, if codes are checked, for one that says it has failed."""
     if ran.stopped == "time":
         raise ToolFailure("timeout", f"{name} took too long and was ended{_last(ran)}", detail=told(ran))
     if ran.stopped:
         raise ToolFailure("budget", f"{name} wrote more than it may and was ended", detail=told(ran))
     if check and ran.code != 0:
-        raise ToolFailure("logic", f"{name} {_how(ran)}{_last(ran)}", detail=told(ran))
+        raise _bad_end(f"{name} {_how(ran)}{_last(ran)}", ran, repeat)
+
+
+def _bad_end(message: str, ran: Ran, repeat: Repeat) -> ToolFailure:
+    from perdure.tools.classifying import told_by  # noqa: PLC0415  few commands fail
+    from perdure.tools.signs import Signs  # noqa: PLC0415  few commands fail
+
+    signs = Signs(exit_code=ran.code, signal=ran.signal)
+    return told_by(signs, message, repeat=repeat, otherwise="logic", detail=told(ran))
 
 
 def hearing(context: Context) -> Hear:

@@ -1,0 +1,183 @@
+"""`perdure questions`: what people are asked, over all runs, oldest first."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import click
+
+from perdure.cli.documents import question_document
+from perdure.cli.hints import asked
+from perdure.cli.journals import db_option, is_there, opened, settings_for
+from perdure.cli.ls import age, coarse
+from perdure.cli.printing import json_option, print_json, print_table
+from perdure.cli.telling import LONG, clock, value_words
+from perdure.config import Settings
+from perdure.engine import View
+from perdure.engine.asking import Put, inquiry, said
+from perdure.errors import PerdureError
+from perdure.plan.visible import visible
+from perdure.ports import Journal, Question
+
+MOST: Final = 1_000
+_LARGEST: Final = 2**63 - 1
+_TEXT: Final = 60
+"""How much of a question is shown in a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A question and the run that asks it."""
+
+    number: int
+    view: View
+    put: Put
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which questions to list."""
+
+    run: str | None = None
+    closed: bool = False
+    """Whether those are listed too that need no answer any more."""
+    name: str | None = None
+    """Only those that this person may answer."""
+
+    def has(self, put: Put) -> bool:
+        """Whether a question is one of them."""
+        return self.name is None or not put.asked.people or self.name in put.asked.people
+
+
+@click.command()
+@click.argument("run", required=False)
+@click.option("--all", "closed", is_flag=True, help="Also those that are answered or not needed any more.")
+@click.option("--for", "name", metavar="NAME", help="Only those that NAME may answer.")
+@click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="Most questions to list.")
+@click.option("--after", type=click.IntRange(0, _LARGEST), default=0, metavar="N", help="Go on where a list ended.")
+@db_option
+@json_option
+def questions(  # noqa: PLR0913, PLR0917  one for each option
+    run: str | None, closed: bool, name: str | None, limit: int, after: int, db: str | None, as_json: bool
+) -> None:
+    """List what people are asked, oldest first. With RUN, at length: what follows from each answer, and the commands.
+
+    RUN is an id, the beginning of one, or @last.
+    """
+    asyncio.run(_list(settings_for(db), Wanted(run, closed, name), after, limit, as_json))
+
+
+async def _list(settings: Settings, wanted: Wanted, after: int, limit: int, as_json: bool) -> None:
+    if wanted.run is None and not is_there(settings):
+        found: list[Found] = []
+    else:
+        async with opened(settings) as journal:
+            found = await _find(journal, wanted, after, limit + 1)
+            _print(found[:limit], wanted, _next(found, limit), as_json)
+            return
+    _print(found, wanted, None, as_json)
+
+
+def _next(found: list[Found], limit: int) -> int | None:
+    """Where the next page begins."""
+    return found[limit - 1].number if len(found) > limit else None
+
+
+def _print(found: list[Found], wanted: Wanted, more: int | None, as_json: bool) -> None:
+    if as_json:
+        print_json({"schema": "perdure.questions/1", "questions": [_document(each) for each in found], "next": more})
+        return
+    if wanted.run is not None:
+        for each in found:
+            click.echo("\n".join(_at_length(each)))
+    else:
+        print_table(_HEADINGS, [_row(each, closed=wanted.closed) for each in found])
+    if more is not None:
+        click.echo(f"there are more: add --after {more}", err=True)
+
+
+# ------------------------------------------------------------------------------- finding
+
+
+async def _find(journal: Journal, wanted: Wanted, after: int, most: int) -> list[Found]:
+    """A page of questions in the order of asking."""
+    run = None if wanted.run is None else (await journal.run(wanted.run)).id
+    views: dict[str, View | None] = {}
+    found: list[Found] = []
+    while len(found) < most and (page := await _page(journal, run, after, most, closed=wanted.closed)):
+        after = page[-1].number
+        for question in page:
+            if question.run not in views:
+                views[question.run] = await _view(journal, question.run)
+            view = views[question.run]
+            put = view.put.get(question.id) if view is not None else None
+            if view is not None and put is not None and wanted.has(put):
+                found.append(Found(question.number, view, put))
+    return found[:most]
+
+
+async def _page(journal: Journal, run: str | None, after: int, most: int, *, closed: bool) -> list[Question]:
+    """The next questions, the open ones and, if they are wanted, the others too."""
+    page = await journal.questions(run=run, after=after, limit=most)
+    if closed:
+        page += await journal.questions(run=run, after=after, limit=most, answered=True)
+    return sorted(page, key=lambda each: each.number)[:most]
+
+
+async def _view(journal: Journal, run: str) -> View | None:
+    """A run; None if its facts cannot be believed, which must not hide what others ask."""
+    try:
+        return await View.of(journal, run)
+    except PerdureError as error:
+        click.echo(visible(f"warning {error.code}: {error.message}"), err=True)
+        return None
+
+
+# ------------------------------------------------------------------------------- showing
+
+_HEADINGS: Final = ("question", "run", "age", "until", "to", "asks")
+
+
+def _document(found: Found) -> dict[str, Any]:
+    about = {"number": found.number, "run": found.view.run, "id": found.put.asked.question}
+    return {**about, **question_document(found.view, found.put)}
+
+
+def _row(found: Found, *, closed: bool) -> tuple[str, ...]:
+    put = found.put
+    text = visible(put.asked.text, _TEXT)
+    row = put.asked.question, found.view.run, age(put.at), _until(found), ", ".join(put.asked.people), text
+    return (*row[:5], f"{text} {_outcome(found)}" if closed and put.over is not None else text)
+
+
+def _until(found: Found) -> str:
+    """How much time is left."""
+    if found.put.over is not None:
+        return found.put.status
+    seen = inquiry(found.view.state, found.put.asked)
+    if seen.due is None:
+        return "paused" if seen.silence else ""
+    left = seen.due / 1000 - time.time()
+    return coarse(left) if left > 0 else "late"
+
+
+def _outcome(found: Found) -> str:
+    put = found.put
+    if put.answer is None:
+        return ""
+    by = f" by {visible(put.answer.by)}" if put.answer.by else ""
+    return f"→ {value_words(said(put, found.view.state))}{by}"
+
+
+def _at_length(found: Found) -> Iterator[str]:
+    put = found.put
+    if put.over is None:
+        yield f"{visible(put.asked.question)}  asked {age(put.at)} ago"
+        yield from asked(found.view.state, put.asked)
+        return
+    yield f"{visible(put.asked.question)}  {put.status} {clock(put.over, LONG)} {_outcome(found)}".rstrip()
+    yield f"{visible(put.asked.step) or 'the run'} asked: {visible(put.asked.text, 300)}"
+    if put.answer is not None and put.answer.reason:
+        yield f"  {visible(put.answer.reason, 300)}"

@@ -1,0 +1,110 @@
+"""E14: criteria that tools judge, one after the other, also across crashes."""
+
+import pytest
+from driven import NO, driven, tool
+
+from perdure.core import events as e
+from perdure.core.calls import Failure
+from perdure.core.judging import judging_call
+from perdure.testing.worlds import HANGS, LOST, World
+
+LATER = Failure("unavailable", "later")
+
+
+def judged(*tools, **more):
+    accept = [{"tool": each, "with": {"of": "${output}"}} for each in tools]
+    return [tool("a", accept=accept, **more), tool("b")]
+
+
+def asked(world):
+    return [(made.call.name, dict(made.call.arguments)) for made in world.made if made.deed == "judge"]
+
+
+@pytest.mark.parametrize("said", [True, {"met": True}, {"met": True, "why": "fine"}])
+def test_a_judge_that_is_content(said):
+    world = driven(judged("x.one", "x.two"), {"a": 7, "a~": said})
+    assert world.status == "succeeded"
+    assert asked(world) == [("x.one", {"of": 7}), ("x.two", {"of": 7})]
+    assert world.done() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "words"),
+    [
+        (False, "unmet", "not met: x.one"),
+        ({"met": False, "why": "too long"}, "unmet", "not met: x.one: too long"),
+        ("perhaps", "invalid", "x.one says 'perhaps'; a judge says true, false or {met, why}"),
+        ({"met": 1}, "invalid", "a judge says"),
+        (NO, "logic", "x.one, which judges it, failed: no"),
+    ],
+)
+def test_a_judge_that_is_not(said, kind, words):
+    world = driven(judged("x.one", "x.two"), {"a": 7, "a~": said})
+    assert (world.status, world.failure.kind) == ("failed", kind)
+    assert words in world.failure.message
+    assert len(asked(world)) == 1
+
+
+def test_what_is_not_good_enough_is_tried_again_and_judged_again():
+    world = driven(judged("x.one", retry={"attempts": 2}), {"a": [1, 2], "a~": [False, True]})
+    assert (world.status, [given["of"] for _, given in asked(world)]) == ("succeeded", [1, 2])
+
+
+def test_a_judge_that_cannot_be_reached_is_asked_again_but_not_for_ever():
+    assert driven(judged("x.one"), {"a~": [LATER, LOST, HANGS, True]}).status == "succeeded"
+    world = driven(judged("x.one", recovery={"unavailable": ["fail"]}), {"a~": LATER})
+    assert (world.failure.kind, len(asked(world))) == ("unavailable", 4)
+    world = driven(judged("x.one", recovery={"unavailable": ["fail"]}), {"a~": LOST})
+    assert "its process died" in world.failure.message
+
+
+def test_nobody_judges_what_failed_or_ended_with_a_word_of_its_own():
+    assert asked(driven(judged("x.one"), {"a": NO})) == []
+    assert asked(driven([tool("a", accept=[{"expr": "output > 9"}, {"tool": "x.one"}])], {"a": 7})) == []
+
+
+def test_what_a_probe_found_and_what_a_person_said_is_judged_too():
+    found = {"a": LOST, "a?": {"happened": True, "output": 5}, "a~": True}
+    world = driven(judged("x.one"), found, repeat="never", probes={"x.y"})
+    assert asked(world) == [("x.one", {"of": 5})]
+    for answer, given in (({"choice": "happened", "output": 4}, 4), ("happened", None)):
+        world = World({"steps": judged("x.one")}, {"a": LOST, "a~": True}, repeat="never").start().run()
+        world.answer(answer)
+        world.run()
+        assert (world.status, asked(world)) == ("succeeded", [("x.one", {"of": given})])
+
+
+def test_a_question_that_a_judge_cannot_be_asked_fails_the_step():
+    plan = [tool("a", accept=[{"tool": "x.one", "with": {"of": "${output.nothing}"}}])]
+    assert driven(plan, {"a": {}}).failure.kind == "invalid"
+
+
+def test_agents_and_groups_are_not_judged_in_silence():
+    world = driven([tool("a", accept=[{"agent": "critic"}])], {"a": 1})
+    assert "agents do not judge yet" in world.failure.message
+    world = driven([{"id": "g", "steps": [tool("a")], "accept": [{"tool": "x.one"}]}], {"a": 1})
+    assert "a tool judges what one call gives" in world.failure.message
+
+
+def test_a_step_that_is_stopped_while_it_is_judged_has_done_what_it_did():
+    world = World({"steps": judged("x.one", undo={"tool": "x.back"})}, {"a~": HANGS}).start()
+    world.perform(world.commands()[0])
+    assert [each.deed for each in world.commands()] == ["judge"]
+    world.cancel()
+    world.run()
+    assert (world.status, world.exit_of("a")) == ("cancelled", "success")
+
+
+def test_a_judge_takes_no_place_and_its_time_is_up_some_day():
+    world = driven(judged("x.one"), {"a~": [HANGS, True]}, slots=1)
+    assert world.status == "succeeded"
+    assert [each.deed for each in world.find(e.AttemptStopping)] == ["judge"]
+
+
+def test_a_judge_may_be_given_a_secret():
+    plan = [tool("a", accept=[{"tool": "x.one", "with": {"key": "${secrets.KEY}"}}])]
+    world = World({"steps": plan}, {"a~": HANGS}).start()
+    world.perform(world.commands()[0])
+    cell = world.state.cells["a"]
+    assert judging_call(world.state, cell).arguments == {"key": {"secret": "KEY"}}
+    assert judging_call(world.state, cell, {"KEY": "k"}).arguments == {"key": "k"}
