@@ -15,14 +15,15 @@ from perdure.engine import StepResult, View
 from perdure.engine.asking import Put, inquiry, said
 
 
-def run_document(view: View) -> dict[str, Any]:
-    """All that is known of a run."""
+def run_document(view: View, *, interrupted: bool = False) -> dict[str, Any]:
+    """All that is known of a run. `interrupted`: it is under way, and nobody carries it on."""
     result, state = view.result, view.state
     started = state.started
     return {
         "schema": "perdure.run/1",
         "id": view.run,
         "status": result.status,
+        "interrupted": interrupted,
         "goal": started.goal if started else "",
         "plan": f"sha256:{started.plan}" if started else None,
         "revision": state.revision,

@@ -50,7 +50,7 @@ async def _show(settings: Settings, run: str, at: int | None, look: Look, as_jso
         view = await View.of(journal, (await journal.run(run)).id, at)
         interrupted = at is None and is_interrupted(view.status, writer_of(settings.db))
         if as_json:
-            print_json({**run_document(view), "interrupted": interrupted})
+            print_json(run_document(view, interrupted=interrupted))
             return
         for name, value in _facts(view):
             click.echo(f"{name:<8}{value}")
