@@ -13,12 +13,12 @@ OF_PLAN = ({"limit": 2}, {"name": "x"}, {"timeout": 3}, {"budget": None}, {"poli
 def some_revision(state, rng):
     index = state.cells[""].scope.outline.index
     names = sorted(index.by_id)
-    edits = tuple(_edit(state, index, names, number, rng) for number in range(rng.choice((1, 1, 1, 2, 3))))
+    edits = tuple(some_edit(state, index, names, number, rng) for number in range(rng.choice((1, 1, 1, 2, 3))))
     base = rng.choice((state.revision, state.revision, state.revision, -1, state.revision + 1))
     return e.RunRevised(base=base, edits=edits, by="somebody", why="why not", widen=rng.random() < 0.2)
 
 
-def _edit(state, index, names, number, rng):
+def some_edit(state, index, names, number, rng):
     name = rng.choice(names)
     new = f"n{state.revision}_{number}"
     draw = rng.random()
