@@ -107,8 +107,16 @@ def test_parallelism_can_be_widened():
     made = world({"id": "g", "parallel": [new("a"), new("b"), new("c")], "limit": 1}, script={"a": HANGS})
     assert len(made.commands()) == 1
     revise(made, {"amend": "g", "fields": {"limit": 3}})
-    made.pass_time(1)
+    assert len(made.commands()) == 3
     assert refused(made, {"amend": "g", "fields": {"join": "any"}}) == ["PRD1507"]
+
+
+def test_the_limit_of_a_map_and_of_the_plan_can_be_widened():
+    made = world({"id": "m", "map": [1, 2, 3], "limit": 1, "steps": [new("a")]}, mode="graph", limit=1)
+    revise(made, {"amend": "m", "fields": {"limit": None}}, {"insert": new("n"), "into": ""})
+    assert len(made.commands()) == 3
+    revise(made, {"amend": "", "fields": {"limit": 2}})
+    assert len(made.commands()) == 4
 
 
 def test_edits_inside_each_item_of_a_map():

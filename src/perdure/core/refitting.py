@@ -150,9 +150,8 @@ def bodies_in(cell: Cell, *, past: bool = True) -> Iterator[tuple[Cell, Body]]:
                 yield item, inner
 
 
-def _present(cell: Cell) -> Iterator[Body]:
-    if isinstance(cell.body, Body):
-        yield cell.body
+def _present(cell: Cell) -> list[Body]:
+    return [cell.body] if isinstance(cell.body, Body) else []
 
 
 def _items(cell: Cell) -> Iterator[Cell]:

@@ -34,7 +34,7 @@ OF_LIVE = frozenset({"title", "limit"})
 
 
 def check_revision(state: State, message: e.RunRevised) -> list[Node]:
-    """Raise `Refused` if the plan cannot be revised so; the groups that will have other steps."""
+    """Raise `Refused` if the plan cannot be revised so; the steps that will have others in them, or other fields."""
     if message.base not in (ANY, state.revision):
         raise OtherRevision(*_told_since(state, message.base))
     try:
@@ -71,13 +71,13 @@ class _Proposal:
         """Steps that must be able to come, by the edit that says so."""
 
     def check(self, edits: list[AnyEdit]) -> list[Node]:
-        """Raise `NotRevised` with every reason; the groups that will have other steps."""
+        """Raise `NotRevised` with every reason; the steps that will have others in them, or other fields."""
         try:
             problems = take(self._graft, edits, self._guard)
             problems = problems or [*self._never_run(), *self._broken()]
             if problems:
                 raise NotRevised(problems)
-            return list(self._graft.touched)
+            return [*self._graft.touched, *self._graft.amended]
         finally:
             self._graft.undo()
 

@@ -38,11 +38,11 @@ from perdure.plan.index import Node
 def turn(state: State, message: Message, moment: Moment) -> list[e.Event]:
     """Take a message, and decide all that follows from it. The state is changed in place."""
     accept(state, message, moment.at)
-    groups = _groups_revised(state, message) if type(message) is e.RunRevised else ()
+    revised = _revised(state, message) if type(message) is e.RunRevised else ()
     making = Deciding(state, moment)
     _hear(making, message)
-    for group in groups:
-        _look_at_group(making, group)
+    for node in revised:
+        _look_at_revised(making, node)
     if (state.timers or state.moments) and type(message) is not e.RunForked:  # first what was about to be decided
         _ring(making)
     _settle_all(making)
@@ -61,8 +61,8 @@ def _settle_all(making: Deciding) -> None:
         feed(making)
 
 
-def _groups_revised(state: State, message: e.RunRevised) -> Sequence[Node]:
-    """The groups that will have other steps; `Refused` if the plan cannot be revised so."""
+def _revised(state: State, message: e.RunRevised) -> Sequence[Node]:
+    """The steps that will be others; `Refused` if the plan cannot be revised so."""
     from perdure.core.revising import check_revision  # noqa: PLC0415  few runs are revised, and it loads the checks
 
     return check_revision(state, message)
@@ -101,11 +101,12 @@ def _cancelling(cell: Cell, message: e.StepStopping) -> e.StepStopping:
     return e.StepStopping(step=cell.key, visit=cell.visit, failure=failure, undo=undo)
 
 
-def _look_at_group(making: Deciding, group: Node) -> None:
-    """Look at a group that has other steps now, wherever it is under way."""
+def _look_at_revised(making: Deciding, node: Node) -> None:
+    """Look at a group that has other steps or another limit now, wherever it is under way."""
     from perdure.core.refitting import bodies_in, cells_at  # noqa: PLC0415  as above
 
-    for cell in cells_at(making.state, group, past=False):
+    for cell in cells_at(making.state, node, past=False):
+        making.look_at(cell)
         for holder, _ in bodies_in(cell, past=False):
             making.look_at(holder)
 
