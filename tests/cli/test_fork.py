@@ -83,3 +83,12 @@ def test_of_a_run_that_came_from_elsewhere(place, tmp_path):
     place.do("import", tmp_path / "run.jsonl")
     place.let("one")
     assert place.do("fork", old, *TOOLS).stdout == "one\n"
+
+
+def test_with_another_plan_from_there_on(place):
+    old = failed(place)
+    text = PLAN.replace("timeout: 300ms", "timeout: 20s").replace('"${inputs.name}"', "three")
+    changed = place.plan(text, "new.yaml")
+    place.let("three")
+    assert place.do("fork", old, "--plan", changed, *TOOLS).stdout == "three\n"
+    assert place.deeds() == ["first", "begun one", "begun three"]

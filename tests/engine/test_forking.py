@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from perdure import Context, Engine, Plan, tool
-from perdure.core.accepting import NoStep
+from perdure.core.accepting import NoStep, NotRevised
 from perdure.core.calls import Failure
 from perdure.engine import View
 from perdure.engine.forking import NoPoint
@@ -273,3 +273,22 @@ async def test_in_a_file(tmp_path):
     async with await SqliteJournal.open(tmp_path / "runs.db", read_only=True) as journal:
         assert (await journal.verify(new.id)).bad_seq is None
         assert (await View.of(journal, new.id)).state.forked.of == old.id
+
+
+async def test_with_another_plan_from_there_on():
+    script = Scripted({"b": [Failure("denied", "no"), 2]}, default=given)
+    async with Engine.open(performer=script) as engine:
+        old = await engine.start(ABC)
+        await old.result()
+        raw = ABC.canonical()
+        steps = [raw["steps"][0], {"id": "between", "agent": "x", "with": {"n": 9}}, *raw["steps"][1:2]]
+        plan = Plan.model_validate({**raw, "steps": steps, "output": "${steps.between.output}"})
+        new = await old.fork(plan=plan, by="anna")
+        assert (await new.result()).output == 9
+        assert [each.step for each in script.made] == ["a", "b", "between", "b"]
+        await assert_replays(engine.journal, new.id)
+        assert (await engine.redecide(new.id)).difference is None
+        assert (await engine.stub(new.id)).is_same
+        assert (await (await old.fork(step="b", plan=ABC)).result()).ok
+        with pytest.raises(NotRevised, match="is over"):
+            await old.fork(plan=Plan.model_validate({"steps": [{"id": "z", "agent": "x"}]}))

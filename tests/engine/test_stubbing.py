@@ -123,7 +123,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 @pytest.mark.parametrize("name", [recipe.__name__ for recipe in RUNS if recipe not in (forked, revised)])
 async def test_golden_journals_come_to_their_ends(name):
-    """But for a fork that was rolled back, as a run that is none takes back more, and for one with two plans."""
+    """But for those that did not go by one plan: a fork that was taken back, and a run that was revised."""
     strategies = {"agent:x": thinking} if name == "grown" else {}
     world = {"tools": [pay, keep, book, charge], "performer": Scripted(), "strategies": strategies}
     async with Engine.open(journal=MemoryJournal(), idle=True, **world) as engine:

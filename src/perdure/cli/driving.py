@@ -114,10 +114,14 @@ class Fork:
     step: str = ""
     inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     by: str = ""
+    plan: Mapping[str, Any] | None = None
+    """What the plan is to be from there on, as JSON."""
 
     async def begin(self, engine: Engine) -> str:
         """Begin it here."""
-        return (await engine.fork(self.run, at=self.at, step=self.step, inputs=self.inputs, by=self.by)).id
+        plan = None if self.plan is None else Plan.model_validate(self.plan)
+        wish: dict[str, Any] = {"at": self.at, "step": self.step, "inputs": self.inputs, "by": self.by, "plan": plan}
+        return (await engine.fork(self.run, **wish)).id
 
     def request(self) -> Mapping[str, Any]:
         """Have it begun."""

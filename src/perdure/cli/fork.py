@@ -1,9 +1,11 @@
 """`perdure fork`: a new run that goes its own way from where another one stood."""
 
+import json
 from typing import Any
 
 import click
 
+from perdure.cli.arguments import usable
 from perdure.cli.detaching import detach_fork
 from perdure.cli.driving import Fork
 from perdure.cli.inputs import inputs_from
@@ -13,12 +15,14 @@ from perdure.cli.manners import carried_on, following_options, manner_for, tools
 from perdure.cli.reaching import by_option, full_id, whoever
 from perdure.config import Settings
 from perdure.engine import View
+from perdure.plan.limits import Limits
 
 
 @click.command()
 @click.argument("run")
 @click.option("--from", "start", metavar="STEP|SEQ", help="Before the last visit of STEP, or after the fact SEQ.")
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="An input from there on; VALUE may be @FILE.")
+@click.option("--plan", "file", metavar="FILE", help="What its plan is to be from there on: a revision.")
 @click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
 @tools_option
 @workspace_option
@@ -26,17 +30,22 @@ from perdure.engine import View
 @following_options
 @db_option
 @click.pass_context
-def fork(ctx: click.Context, run: str, start: str | None, pairs: tuple[str, ...], **given: Any) -> None:
+def fork(
+    ctx: click.Context, run: str, start: str | None, pairs: tuple[str, ...], file: str | None, **given: Any
+) -> None:
     """Begin a new run with the facts of RUN up to a point, and follow it as `perdure run` does.
 
     RUN is an id, the beginning of one, or @last; it stays as it is. Without --from, a run that failed is forked before
     the step whose failure it was, and one that is not over where it stands. What was done by then is not done again,
     and is not taken back here. What was under way there is in doubt here, as after a crash.
+
+    --plan revises the plan of the new run: what was done stays in it, and what is to come is as FILE says.
     """
     settings = settings_for(given["db"])
     id_ = carried_out(full_id(settings, run))
     inputs = carried_out(_inputs(settings, id_, pairs))
-    job = Fork(id_, *_point(start), inputs, whoever(given["by"]))
+    plan = json.loads(usable(file, Limits(), as_json=given["as_json"]).canonical_json()) if file else None
+    job = Fork(id_, *_point(start), inputs, whoever(given["by"]), plan)
     manner = manner_for(id_, settings, given)
     if given["detach"]:
         detach_fork(manner, job)

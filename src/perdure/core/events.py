@@ -143,6 +143,8 @@ class RunForked(Event, frozen=True, kw_only=True):
     """What is to be seen as inputs from now on; None: the same as before."""
     goal: str = ""
     """What is to be achieved with these inputs."""
+    revised: bool = False
+    """Its plan is revised with the next fact, and nothing is decided before."""
     by: str = ""
     """Who said so."""
 

@@ -121,6 +121,9 @@ def _look_at_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  
 
 def _look_at_everything(making: Deciding, message: Message) -> None:
     """The other run may have been about to decide something just here."""
+    forked = making.state.forked
+    if forked is None or (forked.revised and message is forked):
+        return
     _look_within_root(making, message)
     _look_at_undoers(making)
 
@@ -160,6 +163,7 @@ _HEARING: Final[dict[str, Callable[[Deciding, Any], None]]] = {
     "run_resumed": _look_at_undoers,
     "run_reopened": _look_within_root,
     "run_forked": _look_at_everything,
+    "run_revised": _look_at_everything,
     "attempt_ended": _look_at_step,
     "attempt_lost": _look_at_step,
     "step_stopping": _look_at_step,

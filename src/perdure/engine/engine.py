@@ -263,19 +263,27 @@ class Engine:
         await runner.send(e.RunReopened(step=step, by=well_formed(by)))
         return [run]
 
-    async def fork(
-        self, run: str, *, at: int | None = None, step: str = "", inputs: Mapping[str, Any] | None = None, by: str = ""
+    async def fork(  # noqa: PLR0913  each is a word of its own, given by name
+        self,
+        run: str,
+        *,
+        at: int | None = None,
+        step: str = "",
+        inputs: Mapping[str, Any] | None = None,
+        by: str = "",
+        plan: Plan | None = None,
     ) -> RunHandle:
         """A new run that goes its own way from where another one stood. When this returns it is in the journal.
 
         It begins with the facts of `run`: the first `at` of them, or those before the last visit of `step`. Without
         either, those before the step whose failure it was, or all of them if the run is not over. What was done by then
         is not done again, and is not taken back here. `inputs` are seen in place of those of the run from there on.
+        `plan` is what its plan is to be from there on: a revision, which may be refused.
         """
         from perdure.engine.forking import Fork, forked  # noqa: PLC0415  few need it
 
         await self._check_known(run)
-        wish = Fork(at, well_formed(step), inputs, well_formed(by))
+        wish = Fork(at, well_formed(step), inputs, well_formed(by), plan)
         made = await forked(self.journal, replace(self.host.rules), run, wish, self.host.clock.now())
         last = msgspec.structs.replace(made[-1], artifacts=[*made[-1].artifacts, *self._named])
         return RunHandle(self, (await self.host.begin([*made[:-1], last])).run)

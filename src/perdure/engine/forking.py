@@ -14,8 +14,11 @@ from perdure.core.state import Rules, State
 from perdure.core.turn import replay, status_of, turn
 from perdure.core.values import Value, keep
 from perdure.engine.ids import new_id
+from perdure.engine.revising import message_of
 from perdure.engine.starting import accepted, goal_of
 from perdure.errors import PerdureError
+from perdure.plan.between import edits_between
+from perdure.plan.model.document import Plan
 from perdure.plan.model.steps import MapStep
 from perdure.plan.raw import is_mapping
 from perdure.ports import Artifact, Entry, Journal, Summary, Turn
@@ -43,6 +46,8 @@ class Fork:
     inputs: Mapping[str, Any] | None = None
     """What is seen in place of what the run was given."""
     by: str = ""
+    plan: Plan | None = None
+    """What the plan is to be from there on."""
 
 
 async def forked(journal: Journal, rules: Rules, run: str, wish: Fork, now: int) -> list[Turn]:
@@ -65,8 +70,11 @@ class _Forking:
         if state.ended is not None:
             told = f"{self._run} was over after fact {point}: it {state.ended.status}"
             raise NoPoint(told, "name an earlier fact, or a step to begin with: --from STEP")
-        about = {"of": self._run, "seq": point, "at": at, "by": wish.by}
+        revised = _revised(state, wish)
+        about = {"of": self._run, "seq": point, "at": at, "by": wish.by, "revised": revised is not None}
         made = turn(state, e.RunForked(**about, **_seen(state, wish)), Moment(now, slots=0, held=True))
+        if revised is not None:
+            made += turn(state, revised, Moment(now, slots=0, held=True))
         return self._written(state, made, point, max(now, at))
 
     def _folded(self, point: int, run: str) -> State:
@@ -155,6 +163,14 @@ def _begins(event: e.Event, step: str) -> bool:
     if not isinstance(event, e.AttemptStarted) or event.step != step:
         return False
     return event.deed == "do" and event.attempt == 1
+
+
+def _revised(state: State, wish: Fork) -> e.RunRevised | None:
+    """What makes the plan that is wanted of the one that the run has at that point; None if it is the same."""
+    if wish.plan is None:
+        return None
+    edits = edits_between(state.cells[""].scope.outline.plan, wish.plan)
+    return message_of(edits, base=None, by=wish.by, why="another plan for the fork") if edits else None
 
 
 def _seen(state: State, wish: Fork) -> dict[str, Any]:

@@ -52,11 +52,9 @@ class RunHandle:
         """Go on after a failure or a cancel, with a new visit of a step or of whatever was cut off."""
         await self._engine.retry(self.id, step, by)
 
-    async def fork(
-        self, *, at: int | None = None, step: str = "", inputs: Mapping[str, Any] | None = None, by: str = ""
-    ) -> "RunHandle":
-        """A new run that goes its own way from where this one stood."""
-        return await self._engine.fork(self.id, at=at, step=step, inputs=inputs, by=by)
+    async def fork(self, **wish: Any) -> "RunHandle":
+        """A new run that goes its own way from where this one stood, as `Engine.fork`."""
+        return await self._engine.fork(self.id, **wish)
 
     async def rollback(self, to: str = "", reason: str = "", by: str = "") -> None:
         """Take back what it has done, all of it or what came after a checkpoint."""

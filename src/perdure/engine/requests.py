@@ -63,7 +63,8 @@ def _plan(raw: Any) -> Plan:
 
 
 async def _fork(engine: "Engine", given: dict[str, Any]) -> Any:
-    return (await engine.fork(given.pop("run"), **given)).id
+    plan = given.pop("plan", None)
+    return (await engine.fork(given.pop("run"), plan=None if plan is None else _plan(plan), **given)).id
 
 
 async def _who(engine: "Engine", given: dict[str, Any]) -> Any:  # noqa: ARG001  the signature of all
@@ -107,7 +108,7 @@ _FIELDS: Final = {
     "resume": ("run", "by"),
     "stop": ("by",),
     "retry": ("run", "step", "by"),
-    "fork": ("run", "at", "step", "inputs", "by"),
+    "fork": ("run", "at", "step", "inputs", "by", "plan"),
     "rollback": ("run", "to", "reason", "by"),
     "pause": ("run", "reason", "by"),
     "cancel": ("run", "step", "reason", "by"),
