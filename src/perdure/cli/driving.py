@@ -15,10 +15,11 @@ from typing import Any, ClassVar, Final, Protocol
 import click
 
 from perdure.cli.codes import INTERRUPTED, LATE
+from perdure.cli.commands import resume_command
 from perdure.cli.documents import run_document
 from perdure.cli.following import Enough, follow, rests
 from perdure.cli.granting import granted
-from perdure.cli.hints import resume_command, standing
+from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts
 from perdure.cli.journals import fork_of, opened
 from perdure.cli.printing import print_json

@@ -1,13 +1,11 @@
 """What a run waits for, what comes next, and the exact commands for it."""
 
 import json
-import shlex
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
-import click
-
+from perdure.cli.commands import command
 from perdure.cli.telling import LONG, clock, failure_words
 from perdure.core.events import QuestionAsked
 from perdure.core.state import State
@@ -23,22 +21,6 @@ _LINES: Final = 500
 """So many lines of what a question shows, such as a diff; whoever says yes has to have seen it."""
 _MANY: Final = 10
 """So many questions are shown with the commands that answer them."""
-
-
-def command(verb: str, run: str, *words: str) -> str:
-    """A command line that works on the same journal as this one."""
-    return visible(shlex.join(["perdure", verb, run, *words])) + _flags()
-
-
-def resume_command(run: str, tools: tuple[str, ...] = (), verb: str = "resume") -> str:
-    """How somebody carries a run on, with the tools that it was started with."""
-    return command(verb, run) + "".join(f" --tools {visible(shlex.quote(each))}" for each in tools)
-
-
-def _flags() -> str:
-    context = click.get_current_context(silent=True)
-    db = context.params.get("db") if context else None
-    return f" --db {visible(shlex.quote(str(db)))}" if db else ""
 
 
 # ------------------------------------------------------------------------------- waiting

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from perdure.cli.hints import command
+from perdure.cli.commands import command
 from perdure.cli.journals import db_option, fork_of, is_there, opened, run_as_json, settings_for
 from perdure.cli.owning import INTERRUPTED, is_interrupted, wanted, writer_of
 from perdure.cli.printing import json_option, print_json, print_table

@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
+from perdure.cli.commands import resume_command
 from perdure.cli.documents import run_document
-from perdure.cli.hints import resume_command, standing
+from perdure.cli.hints import standing
 from perdure.cli.journals import opened
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import full_id, reach

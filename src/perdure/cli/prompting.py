@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import click
 
-from perdure.cli.hints import asked, command
+from perdure.cli.commands import command
+from perdure.cli.hints import asked
 from perdure.cli.inputs import value_from
 from perdure.core.accepting import NoQuestion, flaw_in
 from perdure.core.events import QuestionAsked

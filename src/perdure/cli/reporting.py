@@ -6,8 +6,9 @@ from typing import Final
 import click
 
 from perdure.cli.codes import code_of
+from perdure.cli.commands import resume_command
 from perdure.cli.documents import run_document
-from perdure.cli.hints import resume_command, standing, waits
+from perdure.cli.hints import standing, waits
 from perdure.cli.printing import print_json
 from perdure.core.state import State
 from perdure.engine import View

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import click
 
+from perdure.cli.commands import command
 from perdure.cli.documents import run_document
-from perdure.cli.hints import command, standing, waits
+from perdure.cli.hints import standing, waits
 from perdure.cli.journals import db_option, opened, settings_for
 from perdure.cli.owning import is_interrupted, writer_of
 from perdure.cli.printing import console, json_option, print_json

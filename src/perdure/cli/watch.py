@@ -2,8 +2,8 @@
 
 import click
 
+from perdure.cli.commands import resume_command
 from perdure.cli.following import follow, never
-from perdure.cli.hints import resume_command
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, opened, settings_for
 from perdure.cli.manners import announce

@@ -17,6 +17,13 @@ from perdure.plan.raw import is_mapping
 from perdure.tools.signs import SHELL, Signs, name_of
 
 KINDS: Final = get_args(Kind)
+NUMBERS: Final = {
+    **{word: number for number, word in numbers.errorcode.items()},
+    "EDEADLK": numbers.EDEADLK,
+    "EOPNOTSUPP": numbers.EOPNOTSUPP,
+    "EWOULDBLOCK": numbers.EWOULDBLOCK,
+}
+"""The numbers of errors of the system, by their names."""
 LONGEST: Final = 200
 """Letters of a pattern."""
 LONGEST_WAIT: Final = 365 * 86_400
@@ -94,7 +101,7 @@ class Rule(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
             and (self.status is None or _is_status(self.status, signs.status))
             and (self.exit_code is None or self.exit_code == signs.exit_code)
             and (self.rpc is None or self.rpc == signs.rpc)
-            and (not self.errno or getattr(numbers, self.errno, 0) == signs.errno)
+            and (not self.errno or NUMBERS.get(self.errno, 0) == signs.errno)
             and (not self.signal or self.signal == signs.signal)
             and (not self.error or any(_like(self.error, each) for each in signs.errors))
             and (not self.exception or any(_like(str(self.exception), each) for each in signs.exceptions))
@@ -148,7 +155,7 @@ def _flaws(rule: Rule) -> Iterator[BadRule]:
 def _text_flaws(word: str, text: object) -> Iterator[BadRule]:
     if not isinstance(text, str) or len(text) > LONGEST or not text.isprintable():
         yield BadRule(word, f"it is {repr(text)[:60]}", f"write a text of at most {LONGEST} letters")
-    elif word == "errno" and text and not (text[0] == "E" and hasattr(numbers, text)):
+    elif word == "errno" and text and text not in NUMBERS:
         yield BadRule(word, f"there is no {text}", did_you_mean(text, numbers.errorcode.values()) or "as in ENOSPC")
     elif word == "signal" and text and text not in signals.Signals.__members__:
         yield BadRule(word, f"there is no {text}", did_you_mean(text, signals.Signals.__members__) or "as in SIGKILL")
