@@ -112,11 +112,12 @@ def test_a_rung_that_helped():
             ("retry_planned", {"step": "a", "due": 3_000}),
             failed("unavailable", attempt=2),
             ("rung_taken", {"step": "a", "rung": "alternate", "kind": "unavailable"}),
+            ("retry_planned", {"step": "a", "attempt": 2, "due": 4_000}),
             ("attempt_ended", {"step": "a", "attempt": 3, "to": "next"}),
         )
     )
     assert [each.did for each in case.remedies] == ["retry", "alternate"]
-    assert (case.helped, case.at) == ("alternate", 5_000)
+    assert (case.helped, case.at) == ("alternate", 6_000)
 
 
 def test_a_rung_and_the_question_that_comes_of_it_are_one_remedy():

@@ -118,7 +118,9 @@ class _Painter:
         why = failure_words(result.failure, 200) if result.failure and not result.cause else ""
         cause = f"because of {visible(result.cause)}" if result.cause else ""
         tier = lowered(cell.body.outcome.sandboxed) if isinstance(cell.body, Work) and cell.body.outcome else ""
-        return exit_, undone, self._visits(cell), self._took(cell), tier, why, cause, self._output(cell)
+        without = "went on without it" if result.partial else ""
+        told = (exit_, undone, self._visits(cell), self._took(cell), _ways(cell), tier, why, cause, without)
+        return *told, self._output(cell)
 
     def _took(self, cell: Cell) -> str:
         ended = self.view.ended.get(cell.key)
@@ -155,6 +157,12 @@ class _Painter:
         signal = f"waits for the signal {visible(waited.signal)}" if waited and waited.signal else ""
         until = f"waits until {clock(cell.due + self.state.paused)}" if cell.due is not None else ""
         return ", ".join(filter(None, (signal, until)))
+
+
+def _ways(cell: Cell) -> str:
+    """How it was done, if not as it is written."""
+    ways = cell.body.ways if isinstance(cell.body, Work) else ()
+    return f"by {', '.join(ways)}" if ways else ""
 
 
 def _size(group: Cell, body: Body) -> int:

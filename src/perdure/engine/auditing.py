@@ -185,7 +185,10 @@ class _Auditor:
     # ------------------------------------------------------------ what was tried next
 
     def retried(self, body: Body, at: int) -> None:
-        due = body.get("due", at)
+        """Whoever goes another way begins at once, and that is told already."""
+        due, known = body.get("due", at), self.cases.get(_visit(body))
+        if known is not None and known.remedies and known.remedies[-1].did in {"simplify", "alternate"}:
+            return
         self._remedy(self._known(body), Remedy("retry", at, max(0, due - (at - self._paused)) / 1000))
 
     def climbed(self, body: Body, at: int) -> None:
