@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final
 from perdure.core import events as e
 from perdure.core.affording import flaw_of_answer
 from perdure.core.cells import Work
+from perdure.core.consulting import answered
 from perdure.core.patience import due_of
-from perdure.core.recovering import answered
 from perdure.core.reopening import is_there
 from perdure.core.state import State
 from perdure.core.values import digest_of, to_json

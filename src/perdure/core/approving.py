@@ -9,9 +9,10 @@ from typing import Any
 from perdure.core import events as e
 from perdure.core.calls import Approval, Failure, is_yes
 from perdure.core.cells import Cell
+from perdure.core.consulting import is_asking
 from perdure.core.deciding import Deciding
 from perdure.core.patience import terms
-from perdure.core.recovering import is_asking, recover
+from perdure.core.recovering import recover
 from perdure.core.seeing import refusal
 from perdure.core.trying import again
 

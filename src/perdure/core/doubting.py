@@ -10,11 +10,12 @@ from perdure.core import events as e
 from perdure.core.calls import DOUBTFUL, Failure
 from perdure.core.cells import Cell, Look
 from perdure.core.chance import drawn, pause_before
+from perdure.core.consulting import answered
 from perdure.core.deciding import Deciding
 from perdure.core.ending import fail, told_again, undo_of
 from perdure.core.patience import terms
 from perdure.core.quarantine import is_quarantined
-from perdure.core.recovering import answered, judge, recover, stop_and_undo
+from perdure.core.recovering import judge, recover, stop_and_undo
 from perdure.core.trying import LOOK_SECONDS, LOOKING, again, call_at, pause_of, repeat_of
 
 MOST_DOUBTS: Final = 10

@@ -8,12 +8,12 @@ import msgspec
 from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Graph, Serial
+from perdure.core.concluding import conclude
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, is_item
 from perdure.core.entering import enter, is_exhausted, pass_by
 from perdure.core.ladder import plan_in
 from perdure.core.learning import node_at
-from perdure.core.recovering import conclude
 from perdure.core.seeing import items_of
 from perdure.core.stalling import is_held
 from perdure.core.undoing import region_of, remains, undo_next

@@ -12,22 +12,12 @@ import msgspec
 from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
+from perdure.core.consulting import ANSWERS, ask, is_asking, said_to
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end, end_group, is_item, undo_of, unmet_of
+from perdure.core.ending import Ending, end, undo_of, unmet_of
 from perdure.core.judging import is_judged
 from perdure.core.ladder import WITHIN, ladder_of, owner_of
-from perdure.core.patience import terms
 from perdure.core.trying import again, own_exit, pause_of
-from perdure.plan.raw import is_mapping
-
-AGAIN, DONE, CONTINUE, FAIL = "again", "done", "continue", "fail"
-ANSWERS: Final = {
-    AGAIN: "try it once more",
-    DONE: "somebody has done it; say with `output` what came of it",
-    CONTINUE: "go on without it",
-    FAIL: "let it fail",
-}
-"""What can be answered to a question about a failure, and what happens then."""
 
 
 def judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
@@ -111,7 +101,7 @@ def _relax(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded
 
 
 def _ask_how(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None) -> bool:  # noqa: ARG001
-    _ask(turn, cell, failure, tuple(ANSWERS))
+    ask(turn, cell, failure, tuple(ANSWERS))
     return True
 
 
@@ -135,7 +125,7 @@ def _roll_back(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptE
         return True
     _fail(turn, cell, failure, outcome)
     if owner.status == "active":
-        _take_back_in(turn, owner, failure, cell.key)
+        take_back_in(turn, owner, failure, cell.key)
     return True
 
 
@@ -164,7 +154,7 @@ def stop_and_undo(turn: Deciding, cell: Cell, failure: Failure, undo: dict[str, 
     turn.look_at(cell)
 
 
-def _take_back_in(turn: Deciding, owner: Cell, failure: Failure, cause: str) -> None:
+def take_back_in(turn: Deciding, owner: Cell, failure: Failure, cause: str) -> None:
     """Stop a group, or the run, and take back what was done in it."""
     if owner.parent is None:
         turn.record(e.RunStopping(exit="rolled_back", failure=failure, reason=f"{cause or 'it'} failed"))
@@ -179,125 +169,7 @@ def _target_of(cell: Cell) -> str:
     return cell.traits.target("failure")
 
 
-# ------------------------------------------------------------------------------- groups
-
-
-def conclude(turn: Deciding, cell: Cell, how: Ending) -> None:
-    """End a group. One that failed, and not because of what was dealt with inside, has its own ladder."""
-    if how.failure is None or how.exit != "failure" or how.to or is_item(cell) or not _may_recover(turn, cell, how):
-        end_group(turn, cell, how)
-    elif any(each.status == "stopping" for each in cell.around):
-        end_group(turn, cell, _lasting(cell, how))
-    elif not is_asking(cell):
-        _recover_group(turn, cell, how, how.failure)
-    else:
-        _hear_group(turn, cell, how)
-
-
-def _may_recover(turn: Deciding, cell: Cell, how: Ending) -> bool:
-    """Whether nobody was asked about this failure who would have to be asked again."""
-    if cell.parent is not None and cell.traits.target("failure") != "recover":
-        return False
-    kind, inside = how.failure.kind if how.failure else "", turn.state.cells.get(how.cause)
-    if not how.cause:
-        return True
-    if inside is None or not _had_its_ladder(inside):
-        return owner_of(cell, kind) is not None
-    owner = owner_of(inside, kind)
-    return owner is not None and (owner is inside or cell in owner.around)
-
-
-def _had_its_ladder(cell: Cell) -> bool:
-    """Whether all that there is against a failure was asked for when a step failed."""
-    was_tried = cell.kind == "work" and cell.result is not None and not cell.result.passed
-    return was_tried and cell.traits.target("failure") == "recover"
-
-
-def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> None:
-    for rung in ladder_of(cell, failure.kind):
-        match rung:
-            case "ask" if cell.parent is not None:
-                _ask_about(turn, cell, how, failure)
-                return
-            case "rollback" if (owner := owner_of(cell, failure.kind)) is not None:
-                _take_back_from(turn, cell, owner, how, failure)
-                return
-            case "continue" if cell.parent is not None:
-                end_group(turn, cell, msgspec.structs.replace(how, goes_on=True))
-                return
-            case "fail":
-                break
-            case _:
-                pass
-    end_group(turn, cell, _lasting(cell, how))
-
-
-def _ask_about(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> None:
-    """Ask about a group that is as good as over: nothing begins in it while somebody thinks."""
-    if cell.status == "active":
-        about: dict[str, Any] = {"step": cell.key, "visit": cell.visit}
-        turn.record(e.StepStopping(**about, exit=how.exit, output=how.output, failure=failure, cause=how.cause))
-    _ask(turn, cell, failure, _answers_of(cell))
-
-
-def _take_back_from(turn: Deciding, cell: Cell, owner: Cell, how: Ending, failure: Failure) -> None:
-    if owner is not cell:
-        end_group(turn, cell, _lasting(cell, how))
-    if owner is cell or owner.status == "active":
-        _take_back_in(turn, owner, failure, how.cause)
-
-
-def _lasting(cell: Cell, how: Ending) -> Ending:
-    """A failure that nothing is done against any more."""
-    return how if cell.parent is None else msgspec.structs.replace(how, to="recover")
-
-
-def _answers_of(cell: Cell) -> tuple[str, ...]:
-    """A group can be entered again where a step can be jumped to."""
-    is_in_line = cell.parent is not None and cell.parent.kind == "serial"
-    return (AGAIN, CONTINUE, FAIL) if is_in_line else (CONTINUE, FAIL)
-
-
-def _hear_group(turn: Deciding, cell: Cell, how: Ending) -> None:
-    if cell.question in turn.state.questions:
-        return
-    match said_to(turn, cell)[0]:
-        case "again":
-            end_group(turn, cell, msgspec.structs.replace(how, to=cell.traits.id))
-        case "continue":
-            end_group(turn, cell, msgspec.structs.replace(how, goes_on=True))
-        case _:
-            end_group(turn, cell, _lasting(cell, how))
-
-
-# ------------------------------------------------------------------------------- a person
-
-
-def is_asking(cell: Cell) -> bool:
-    """Whether a person was asked how to go on after a failure."""
-    return cell.question.startswith(_mark(cell)) if cell.question else False
-
-
-def _mark(cell: Cell) -> str:
-    return f"q_{cell.key}_{cell.visit}_failed"
-
-
-def _ask(turn: Deciding, cell: Cell, failure: Failure, choices: tuple[str, ...]) -> None:
-    said = "; ".join(f"{word} ({ANSWERS[word]})" for word in choices)
-    whose = cell.key or "The run"
-    text = f"{whose} failed: {failure.kind}: {failure.message}{_tried(cell)} How is it to go on? Say {said}."
-    number = cell.work.attempt if cell.kind == "work" else 1
-    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": f"{_mark(cell)}{number}"}
-    about |= terms(turn, cell)
-    turn.record(e.QuestionAsked(answer="choice", about="recovery", choices=choices, text=text, **about))
-
-
-def _tried(cell: Cell) -> str:
-    """What there was before somebody was asked."""
-    if cell.kind != "work":
-        return "."
-    tries = f"{cell.work.attempt} tr{'y' if cell.work.attempt == 1 else 'ies'}"
-    return f" (after {', '.join((tries, *cell.work.ways))})."
+# ------------------------------------------------------------------------------- what a person says
 
 
 def _hear(turn: Deciding, cell: Cell, failure: Failure) -> None:
@@ -324,14 +196,3 @@ def _end_as_done(turn: Deciding, cell: Cell, failure: Failure, output: Any) -> N
         end(turn, cell, Ending(exit_, told.output))
     else:
         _fail(turn, cell, msgspec.structs.replace(flaw, detail=msgspec.to_builtins(failure)), None)
-
-
-def said_to(turn: Deciding, cell: Cell) -> tuple[Any, Any]:
-    """What was answered to a step's question; that it is to fail, if nobody answered in time."""
-    answer = turn.state.answers.get(cell.question)
-    return (FAIL, None) if answer is None else answered(answer.load(turn.read))
-
-
-def answered(value: Any) -> tuple[Any, Any]:
-    """An answer that chooses: the choice, and the output if something was done."""
-    return (value.get("choice"), value.get("output")) if is_mapping(value) else (value, None)

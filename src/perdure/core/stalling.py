@@ -11,11 +11,12 @@ from typing import Any, Final
 from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell, Ended, Result, Serial, Work
+from perdure.core.concluding import conclude
+from perdure.core.consulting import AGAIN, ANSWERS, FAIL, said_to
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending
 from perdure.core.ladder import ladder_of
 from perdure.core.patience import terms
-from perdure.core.recovering import AGAIN, ANSWERS, FAIL, conclude, said_to
 from perdure.core.seeing import outcome_of
 from perdure.core.state import State
 

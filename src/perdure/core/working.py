@@ -10,12 +10,13 @@ from perdure.core.affording import afford, deadline, readmit
 from perdure.core.approving import settle_approval
 from perdure.core.calls import DOUBTFUL, NOTHING, Call, Failure
 from perdure.core.cells import Cell, Work
+from perdure.core.consulting import is_asking
 from perdure.core.deciding import Deciding
 from perdure.core.doubting import in_doubt, is_doubtful
 from perdure.core.ending import Ending, end
 from perdure.core.lines import is_hungry, make_hungry
 from perdure.core.quarantine import ALONE, is_suspect, suspect_at_work
-from perdure.core.recovering import is_asking, judge, recover
+from perdure.core.recovering import judge, recover
 from perdure.core.seeing import asked
 from perdure.core.state import Entry
 from perdure.core.trying import own_exit, repeat_of

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from perdure.core.cells import Cell
+from perdure.core.consulting import ANSWERS as REMEDIES
 from perdure.core.doubting import ANSWERS, GIVE_UP, HAPPENED
 from perdure.core.events import Event, QuestionAnswered, QuestionAsked, QuestionClosed
 from perdure.core.patience import due_of
-from perdure.core.recovering import ANSWERS as REMEDIES
 from perdure.core.state import State
 from perdure.core.waiting import exit_of_answer
 from perdure.engine.ahead import Led, follows, led_to

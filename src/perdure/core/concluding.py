@@ -1,0 +1,102 @@
+"""How a group ends that failed: by a ladder of its own, if those inside have not climbed the same one already."""
+
+from typing import Any
+
+import msgspec
+
+from perdure.core import events as e
+from perdure.core.calls import Failure
+from perdure.core.cells import Cell
+from perdure.core.consulting import AGAIN, CONTINUE, FAIL, ask, is_asking, said_to
+from perdure.core.deciding import Deciding
+from perdure.core.ending import Ending, end_group, is_item
+from perdure.core.ladder import ladder_of, owner_of
+from perdure.core.recovering import take_back_in
+
+
+def conclude(turn: Deciding, cell: Cell, how: Ending) -> None:
+    """End a group. One that failed, and not because of what was dealt with inside, has its own ladder."""
+    if how.failure is None or how.exit != "failure" or how.to or is_item(cell) or not _may_recover(turn, cell, how):
+        end_group(turn, cell, how)
+    elif any(each.status == "stopping" for each in cell.around):
+        end_group(turn, cell, _lasting(cell, how))
+    elif not is_asking(cell):
+        _recover_group(turn, cell, how, how.failure)
+    else:
+        _hear_group(turn, cell, how)
+
+
+def _may_recover(turn: Deciding, cell: Cell, how: Ending) -> bool:
+    """Whether nobody was asked about this failure who would have to be asked again."""
+    if cell.parent is not None and cell.traits.target("failure") != "recover":
+        return False
+    kind, inside = how.failure.kind if how.failure else "", turn.state.cells.get(how.cause)
+    if not how.cause:
+        return True
+    if inside is None or not _had_its_ladder(inside):
+        return owner_of(cell, kind) is not None
+    owner = owner_of(inside, kind)
+    return owner is not None and (owner is inside or cell in owner.around)
+
+
+def _had_its_ladder(cell: Cell) -> bool:
+    """Whether all that there is against a failure was asked for when a step failed."""
+    was_tried = cell.kind == "work" and cell.result is not None and not cell.result.passed
+    return was_tried and cell.traits.target("failure") == "recover"
+
+
+def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> None:
+    for rung in ladder_of(cell, failure.kind):
+        match rung:
+            case "ask" if cell.parent is not None:
+                _ask_about(turn, cell, how, failure)
+                return
+            case "rollback" if (owner := owner_of(cell, failure.kind)) is not None:
+                _take_back_from(turn, cell, owner, how, failure)
+                return
+            case "continue" if cell.parent is not None:
+                end_group(turn, cell, msgspec.structs.replace(how, goes_on=True))
+                return
+            case "fail":
+                break
+            case _:
+                pass
+    end_group(turn, cell, _lasting(cell, how))
+
+
+def _ask_about(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> None:
+    """Ask about a group that is as good as over: nothing begins in it while somebody thinks."""
+    if cell.status == "active":
+        about: dict[str, Any] = {"step": cell.key, "visit": cell.visit}
+        turn.record(e.StepStopping(**about, exit=how.exit, output=how.output, failure=failure, cause=how.cause))
+    ask(turn, cell, failure, _answers_of(cell))
+
+
+def _take_back_from(turn: Deciding, cell: Cell, owner: Cell, how: Ending, failure: Failure) -> None:
+    if owner is not cell:
+        end_group(turn, cell, _lasting(cell, how))
+    if owner is cell or owner.status == "active":
+        take_back_in(turn, owner, failure, how.cause)
+
+
+def _lasting(cell: Cell, how: Ending) -> Ending:
+    """A failure that nothing is done against any more."""
+    return how if cell.parent is None else msgspec.structs.replace(how, to="recover")
+
+
+def _answers_of(cell: Cell) -> tuple[str, ...]:
+    """A group can be entered again where a step can be jumped to."""
+    is_in_line = cell.parent is not None and cell.parent.kind == "serial"
+    return (AGAIN, CONTINUE, FAIL) if is_in_line else (CONTINUE, FAIL)
+
+
+def _hear_group(turn: Deciding, cell: Cell, how: Ending) -> None:
+    if cell.question in turn.state.questions:
+        return
+    match said_to(turn, cell)[0]:
+        case "again":
+            end_group(turn, cell, msgspec.structs.replace(how, to=cell.traits.id))
+        case "continue":
+            end_group(turn, cell, msgspec.structs.replace(how, goes_on=True))
+        case _:
+            end_group(turn, cell, _lasting(cell, how))
