@@ -59,6 +59,7 @@ def test_runs_as_json_in_pages(perdure, db):
         "entries": 1,
         "head": "",
         "questions": 0,
+        "fork": None,
         "interrupted": True,
     }
     listed = partial(perdure, "ls", "--db", db)

@@ -35,6 +35,19 @@ def rehearsal(home, tmp_path):
     return started
 
 
+def test_who_was_started_in_the_background_can_be_asked_to_stop_too(rehearsal):
+    """A shell has Ctrl-C ignored there."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = rehearsal()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    until(process, lambda: copies(rehearsal.temp))
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=PATIENCE)
+    assert (process.returncode, list(rehearsal.temp.iterdir())) == (130, [])
+
+
 def copies(temp):
     return list(temp.glob("*/workspace/secret"))
 

@@ -69,7 +69,7 @@ async def test_failures_cross_over(how, kind, message, an_attempt, monkeypatch):
 async def test_arguments_are_checked_before_a_process_is_started(an_attempt, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere")
     outcome = await PERFORMER.perform(an_attempt("odd.add", {"a": "2"}))
-    assert outcome.failure.message == "a: input should be a valid integer"
+    assert outcome.failure.message == "a must be a whole number"
     outcome = await PERFORMER.perform(an_attempt("odd.add", {"a": 2}))
     assert outcome.failure.kind == "unavailable"
 

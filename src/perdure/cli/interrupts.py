@@ -63,7 +63,11 @@ def _as_ctrl_c(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  t
 
 
 def carried_out(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """What comes of some work; Ctrl-C ends the command with the exit code for that, and SIGTERM does the same."""
+    """What comes of some work; Ctrl-C ends the command with the exit code for that, and SIGTERM does the same.
+
+    Also where a shell that started it in the background has Ctrl-C ignored.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _as_ctrl_c)
     try:
         return asyncio.run(work)

@@ -75,8 +75,7 @@ def _ask_about(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> Non
 def _take_back_from(turn: Deciding, cell: Cell, owner: Cell, how: Ending, failure: Failure) -> None:
     if owner is not cell:
         end_group(turn, cell, _lasting(cell, how))
-    if owner is cell or owner.status == "active":
-        take_back_in(turn, owner, failure, how.cause)
+    take_back_in(turn, owner, failure, how.cause)
 
 
 def _lasting(cell: Cell, how: Ending) -> Ending:
