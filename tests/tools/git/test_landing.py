@@ -60,6 +60,18 @@ def test_a_lock_that_somebody_holds_is_waited_for(shop, monkeypatch):
     assert shop.do("git.branch", name="fresh")["after"]
 
 
+def test_a_lock_that_is_gone_before_we_look_was_one_all_the_same(shop, monkeypatch):
+    lock, look = shop.root / ".git/refs/heads/fresh.lock", landing.locks_of
+    lock.write_bytes(b"")
+
+    def late(*asked):
+        lock.unlink(missing_ok=True)
+        return look(*asked)
+
+    monkeypatch.setattr(landing, "locks_of", late)
+    assert shop.do("git.branch", name="fresh")["after"]
+
+
 def test_a_lock_that_stays_is_a_failure_that_may_pass(shop, monkeypatch):
     monkeypatch.setattr(landing, "WAITS", (0.01,) * 3)
     lock = shop.root / ".git/refs/heads/fresh.lock"

@@ -110,11 +110,16 @@ async def swap(repository: Repository, updates: Sequence[Update], *, again: bool
             return
         again = again or said.code < 0  # it was killed, and what it left is ours
         locks = locks_of(repository.layout, updates)
-        if not locks and said.code > 0:
+        if not locks and said.code > 0 and not _was_locked(said.err):
             raise ToolFailure(kind_of(said.err, "unmet"), f"git could not move {_named(updates)}: {said.err}")
         clear_stale(repository.layout, locks, again=again)
         await asyncio.sleep(wait)
     raise ToolFailure("transient", f"another git process holds a lock on {_named(updates)}; it may be left over")
+
+
+def _was_locked(err: str) -> bool:
+    """Whether git met a lock, which may be gone again by now. It speaks plain English, because it is told to."""
+    return ".lock': File exists" in err
 
 
 def _named(updates: Iterable[Update]) -> str:
