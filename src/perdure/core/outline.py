@@ -260,9 +260,8 @@ def _is_guarded(step: AnyStep | None) -> bool:
 
 def _leads_back(node: Node, index: Index) -> bool:
     """Whether an exit of a step, or of one inside it, leads to it or to one before it in its group."""
-    siblings = node.parent.children if node.parent else ()
-    before = {each.id for each in siblings[: node.position + 1]}
-    return any(target in before for target in _targets_in(node, index))
+    found = (index.by_id.get(target) for target in _targets_in(node, index))
+    return any(each is not None and each.parent is node.parent and each.position <= node.position for each in found)
 
 
 def _targets_in(node: Node, index: Index) -> Iterator[str]:
