@@ -11,7 +11,7 @@ from perdure.core.layers import layer_of
 from perdure.core.policy import Layer
 from perdure.core.values import digest_of
 from perdure.plan.expr import template, texts_in
-from perdure.plan.flow import exits, needed_by, target_of
+from perdure.plan.flow import choices_of, exits, needed_by, target_of
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, Budget, ModelCall, ToolCall
@@ -269,8 +269,9 @@ def _targets_in(node: Node, index: Index) -> Iterator[str]:
     while stack:
         each = stack.pop()
         stack.extend(each.children)
-        for exit_ in exits(each.step) if each.step is not None else ():
-            yield target_of(each, exit_, index)
+        step = each.step
+        if step is not None and (getattr(step, "on", None) or choices_of(step)):  # else it leads on, or nowhere
+            yield from (target_of(each, exit_, index) for exit_ in exits(step))
 
 
 class Outline:
