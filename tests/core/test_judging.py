@@ -4,7 +4,7 @@ import pytest
 from driven import NO, driven, tool
 
 from perdure.core import events as e
-from perdure.core.calls import Failure
+from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.judging import judging_call
 from perdure.testing.worlds import HANGS, LOST, World
 
@@ -36,6 +36,7 @@ def test_a_judge_that_is_content(said):
         ("perhaps", "invalid", "x.one says 'perhaps'; a judge says true, false or {met, why}"),
         ({"met": 1}, "invalid", "a judge says"),
         (NO, "logic", "x.one, which judges it, failed: no"),
+        (Outcome(approval=Approval("d", "write it")), "denied", "may not act before a person agrees"),
     ],
 )
 def test_a_judge_that_is_not(said, kind, words):

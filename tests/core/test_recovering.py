@@ -122,6 +122,16 @@ def test_what_was_done_and_can_be_taken_back_is_not_done_in_another_way_as_well(
     assert (tried(found), found.failure.kind) == (["x.y"], "unmet")
 
 
+def test_what_may_have_been_done_and_can_be_taken_back_is_not_done_in_another_way_either(world):
+    """It was cut off, and its tool knows a way back: that way must not be forgotten."""
+    plan = [tool("a", timeout=1, alternates=[{"tool": "x.one"}])]
+    found = world(plan, {"a": HANGS}, undo={"x.y": ()})
+    assert (rungs(found), found.failure.kind) == ([], "timeout")
+    found.cancel(exit="rolled_back")
+    assert deeds(found.run())[-1] == "a!"
+    assert rungs(world(plan, {"a": [HANGS, 1]})) == ["alternate"]
+
+
 def test_arguments_that_cannot_be_told_may_be_told_in_another_way(world):
     plan = [tool("first"), {"id": "a", "tool": "x.y", "with": {"n": "${steps.first.output.nothing}"}}]
     plan[1]["alternates"] = [{"tool": "x.one"}]

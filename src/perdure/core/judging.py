@@ -46,6 +46,8 @@ def _objection(turn: Deciding, judge: Criterion, told: e.AttemptEnded) -> Failur
     title = judge.title or judge.tool
     if told.failure is not None:
         return Failure(told.failure.kind, f"{judge.tool}, which judges it, failed: {told.failure.message}")
+    if told.approval is not None:
+        return Failure("denied", f"{judge.tool}, which judges it, may not act before a person agrees")
     said = told.output.load(turn.read)
     met = said.get("met") if is_mapping(said) else said
     if met is not False:

@@ -76,8 +76,9 @@ def _alternate(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptE
 
 
 def _go_another_way(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None, rung: str) -> bool:
-    """Begin anew, in another way. What was done this way and can be taken back would be forgotten: then not."""
-    if outcome is not None and undo_of(turn, cell, "success", outcome.output) is not None:
+    """Begin anew, in another way; but not where what was done, or may have been, could not be taken back any more."""
+    exit_, output = ("failure", None) if outcome is None else ("success", outcome.output)
+    if undo_of(turn, cell, exit_, output) is not None:
         return False
     turn.entered.pop(cell, None)  # the visit began before that, and has to be said so
     turn.record(e.RungTaken(step=cell.key, visit=cell.visit, rung=rung, kind=failure.kind))

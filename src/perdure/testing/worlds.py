@@ -279,7 +279,7 @@ class World:
         outcome = _as_outcome(given(call) if callable(given) else given)
         told: dict[str, Any] = {"exit": outcome.exit, "failure": outcome.failure, "judged": outcome.judged}
         told |= {"usage": outcome.usage, "sandboxed": outcome.sandboxed}
-        if command.deed in {"do", "undo"}:
+        if command.deed != "probe":
             told["approval"] = outcome.approval
         return self.send(e.AttemptEnded(**about, output=keep(outcome.output, self.state.kept), **told))
 
