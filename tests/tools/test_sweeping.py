@@ -40,12 +40,6 @@ def workspace(hands):
     return Folder(hands.workspace)
 
 
-@pytest.fixture
-def volume():
-    """How often a campaign tries: the first number in CI, the second one in a soak."""
-    return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
-
-
 def do(hands, run, path, text, key=None):
     """One step of a run, and what it gave."""
     return write.function(path, context_of(hands, key or f"{run} {path}", run=run), text=text)
