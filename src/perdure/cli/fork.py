@@ -10,9 +10,9 @@ from perdure.cli.detaching import detach_fork
 from perdure.cli.driving import Fork
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
-from perdure.cli.journals import db_option, opened, settings_for
-from perdure.cli.manners import carried_on, following_options, manner_for, tools_option, workspace_option
-from perdure.cli.reaching import by_option, full_id, whoever
+from perdure.cli.journals import opened, settings_for
+from perdure.cli.manners import carried_on, driving_options, manner_for
+from perdure.cli.reaching import full_id, whoever
 from perdure.config import Settings
 from perdure.engine import View
 from perdure.plan.limits import Limits
@@ -24,11 +24,7 @@ from perdure.plan.limits import Limits
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="An input from there on; VALUE may be @FILE.")
 @click.option("--plan", "file", metavar="FILE", help="What its plan is to be from there on: a revision.")
 @click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
-@tools_option
-@workspace_option
-@by_option
-@following_options
-@db_option
+@driving_options
 @click.pass_context
 def fork(
     ctx: click.Context, run: str, start: str | None, pairs: tuple[str, ...], file: str | None, **given: Any

@@ -10,6 +10,8 @@ from perdure.cli.arguments import refuse
 from perdure.cli.driving import PATIENCE, Job, Manner, carry_out
 from perdure.cli.granting import place_of
 from perdure.cli.interrupts import carried_out
+from perdure.cli.journals import db_option
+from perdure.cli.reaching import by_option
 from perdure.cli.toolsets import toolset_or_note
 from perdure.config import Settings
 from perdure.plan import PlanError
@@ -47,6 +49,13 @@ def following_options(command: F) -> F:
         click.option("--timeout", type=above_zero, metavar="SECONDS", help="Pause the run then, and leave with 124."),
         click.option("--wait", is_flag=True, help="Stay also while the run waits for a person, a signal or an hour."),
     ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def driving_options(command: F) -> F:
+    """What a command takes that carries a run on and follows it: whose tools, where, by whom, how, which journal."""
+    for option in (db_option, following_options, by_option, workspace_option, tools_option):
         command = option(command)
     return command
 

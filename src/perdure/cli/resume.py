@@ -12,10 +12,10 @@ from perdure.cli.driving import Manner, Resume, driven_on
 from perdure.cli.following import follow, rests
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts, carried_out
-from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import carried_on, following_options, manner_for, tools_option, workspace_option
+from perdure.cli.journals import settings_for
+from perdure.cli.manners import carried_on, driving_options, manner_for
 from perdure.cli.printing import print_json
-from perdure.cli.reaching import Reached, by_option, full_id, owner_or, whoever
+from perdure.cli.reaching import Reached, full_id, owner_or, whoever
 from perdure.cli.reporting import say_waits
 from perdure.cli.screens import Silent
 from perdure.engine import Engine, View
@@ -29,11 +29,7 @@ _WORST_FIRST: Final = (FAILED, BUDGET, WAITING, CANCELLED)
 @click.argument("run", required=False)
 @click.option("--all", "everything", is_flag=True, help="Go on with every run that was under way.")
 @click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
-@tools_option
-@workspace_option
-@by_option
-@following_options
-@db_option
+@driving_options
 @click.pass_context
 def resume(ctx: click.Context, run: str | None, everything: bool, **given: Any) -> None:
     """Go on with RUN, and follow it as `perdure run` does.

@@ -6,19 +6,15 @@ import click
 
 from perdure.cli.driving import Retry
 from perdure.cli.interrupts import carried_out
-from perdure.cli.journals import db_option, settings_for
-from perdure.cli.manners import carried_on, following_options, manner_for, tools_option, workspace_option
-from perdure.cli.reaching import by_option, full_id, whoever
+from perdure.cli.journals import settings_for
+from perdure.cli.manners import carried_on, driving_options, manner_for
+from perdure.cli.reaching import full_id, whoever
 
 
 @click.command()
 @click.argument("run")
 @click.argument("step", required=False)
-@tools_option
-@workspace_option
-@by_option
-@following_options
-@db_option
+@driving_options
 @click.pass_context
 def retry(ctx: click.Context, run: str, step: str | None, **given: Any) -> None:
     """Go on with RUN after it failed or was cancelled, and follow it as `perdure run` does.

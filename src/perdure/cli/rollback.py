@@ -7,9 +7,9 @@ import click
 from perdure.cli.codes import FAILED, OK
 from perdure.cli.driving import Rollback
 from perdure.cli.interrupts import carried_out
-from perdure.cli.journals import db_option, opened, settings_for
-from perdure.cli.manners import carried_on, following_options, manner_for, tools_option, workspace_option
-from perdure.cli.reaching import by_option, full_id, whoever
+from perdure.cli.journals import opened, settings_for
+from perdure.cli.manners import carried_on, driving_options, manner_for
+from perdure.cli.reaching import full_id, whoever
 from perdure.config import Settings
 from perdure.engine import View
 
@@ -18,11 +18,7 @@ from perdure.engine import View
 @click.argument("run")
 @click.option("--to", default="", metavar="CHECKPOINT", help="Only what was done after this checkpoint.")
 @click.option("-m", "reason", default="", metavar="WHY", help="Why.")
-@tools_option
-@workspace_option
-@by_option
-@following_options
-@db_option
+@driving_options
 @click.pass_context
 def rollback(ctx: click.Context, run: str, to: str, reason: str, **given: Any) -> None:
     """Take back what RUN has done, the latest first, and follow it as `perdure run` does.
