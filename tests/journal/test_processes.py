@@ -70,10 +70,11 @@ def test_a_kill_loses_nothing_that_was_acknowledged(start, tmp_path, volume):
         if n % 10 == 0:  # a new file, so that its making is killed too
             path, acknowledged, tokens = tmp_path / f"{n}" / "runs.db", {}, []
         process, pipe = start(journal_writer.write_for_ever, path, n)
+        said = [pipe.recv(), pipe.recv()] if n % 2 else []  # each other one is killed while it writes, on any machine
         time.sleep(draw.uniform(0, 0.12))
         kill(process)
         before = sum(acknowledged.values())
-        for run, head in rest_of(pipe):
+        for run, head in (*said, *rest_of(pipe)):
             if run == "open":
                 tokens.append(head)
             else:
@@ -83,7 +84,7 @@ def test_a_kill_loses_nothing_that_was_acknowledged(start, tmp_path, volume):
         assert all(head % ENTRIES == 0 for head in heads.values()), "a turn is whole"
         assert [run for run in acknowledged if heads.get(run, 0) < acknowledged[run]] == [], f"kill {n}"
         assert tokens == sorted(set(tokens)), "each process has a token of its own"
-    assert busy > n / 4, "many were killed while they wrote"
+    assert busy >= n // 2, "many were killed while they wrote"
 
 
 @pytest.mark.campaign
