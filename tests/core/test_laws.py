@@ -16,11 +16,12 @@ from recoveries import recovering
 from spenders import REPORTS, Auditor, budgeted, crowded
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Refused
+from perdure.core.accepting import Look
 from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.cells import Graph
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
+from perdure.core.refusing import Refused
 from perdure.core.turn import replay, settle
 from perdure.core.values import Value
 from perdure.engine.redeciding import redecide

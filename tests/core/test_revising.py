@@ -3,10 +3,10 @@
 import pytest
 
 from perdure.core import events as e
-from perdure.core.accepting import NotRevised, OtherRevision, Over, Refused
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.core.refitting import owned
+from perdure.core.refusing import NotRevised, OtherRevision, Over, Refused
 from perdure.core.seeing import output_of
 from perdure.plan.toolbox import Toolbox
 from perdure.testing.worlds import HANGS, World
@@ -441,3 +441,12 @@ def test_usage_is_not_forgotten():
     revise(made, {"insert": new(), "into": ""})
     made.fold()
     assert made.state.cells[""].ledger.spent["tokens"] == 5
+
+
+def test_a_step_that_only_a_jump_leads_to_can_be_amended_and_replaced():
+    steps = new("a", max_visits=2, on={"exhausted": "c"}), new("b", on={"success": "a"}), new("c")
+    made = world(*steps)
+    revise(made, {"amend": "c", "fields": {"title": "the end"}})
+    revise(made, {"replace": "c", "step": new("c", title="another end")})
+    assert refused(made, {"insert": new("n"), "after": "b"}, {"remove": "c"}) == ["PRD1301", "PRD1308"]
+    assert rest(made) == ["a", "b", "a", "b", "c"]

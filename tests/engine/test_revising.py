@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from perdure import Engine, Plan, tool
-from perdure.core.accepting import NotRevised, OtherRevision
+from perdure.core.refusing import NotRevised, OtherRevision
 from perdure.engine import View
 from perdure.engine.reaching import Elsewhere
 from perdure.plan.edits import Insert, Remove

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from perdure.core import events as e
+from perdure.core.adjusting import replan
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.consulting import AGAIN, CONTINUE, FAIL, ask, is_asking, said_to
@@ -48,6 +49,9 @@ def _had_its_ladder(cell: Cell) -> bool:
 def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> None:
     for rung in ladder_of(cell, failure.kind):
         match rung:
+            case "replan" if replan(turn, cell, failure):
+                end_group(turn, cell, msgspec.structs.replace(how, goes_on=True))
+                return
             case "ask" if cell.parent is not None:
                 _ask_about(turn, cell, how, failure)
                 return

@@ -11,9 +11,9 @@ from perdure.core.cells import Body, Cell, Graph, Serial
 from perdure.core.outline import Outline
 from perdure.core.reopening import reset_needs
 from perdure.core.state import State
-from perdure.plan.edits import EDIT, take
-from perdure.plan.grafting import Graft
+from perdure.plan.grafting import Graft, take
 from perdure.plan.index import Node, within
+from perdure.plan.model.edits import EDIT
 from perdure.plan.raw import undisturbed
 
 
@@ -32,6 +32,8 @@ def run_revised(state: State, event: e.RunRevised) -> None:
             _renew(state, node, outline)
         for node in graft.born:
             _succeed(state, node, outline)
+        if event.by in (e.NEXT_STEPS, e.ADJUSTER) and event.after:
+            outline.chosen |= {node.id: event.after for node in (*graft.born, *graft.amended)}
         _limit(state)
 
 

@@ -19,6 +19,7 @@ import msgspec
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message, accept, reopened
+from perdure.core.adjusting import adjust, look_at_revised
 from perdure.core.affording import expire, hear
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Effect
@@ -41,8 +42,8 @@ def turn(state: State, message: Message, moment: Moment) -> list[e.Event]:
     revised = _revised(state, message) if type(message) is e.RunRevised else ()
     making = Deciding(state, moment)
     _hear(making, message)
-    for node in revised:
-        _look_at_revised(making, node)
+    if revised:
+        look_at_revised(making, revised)
     if (state.timers or state.moments) and type(message) is not e.RunForked:  # first what was about to be decided
         _ring(making)
     _settle_all(making)
@@ -57,6 +58,8 @@ def _settle_all(making: Deciding) -> None:
             cell = next(iter(making.agenda))
             del making.agenda[cell]
             settle(making, cell)
+            if making.over:
+                adjust(making)
         before = len(making.events)
         feed(making)
 
@@ -99,16 +102,6 @@ def _cancelling(cell: Cell, message: e.StepStopping) -> e.StepStopping:
     failure = message.failure or Failure("cancelled", "it was cancelled")
     undo = (cell.key,) if isinstance(cell.body, Body) and undoes_losers(cell) else ()
     return e.StepStopping(step=cell.key, visit=cell.visit, failure=failure, undo=undo)
-
-
-def _look_at_revised(making: Deciding, node: Node) -> None:
-    """Look at a group that has other steps or another limit now, wherever it is under way."""
-    from perdure.core.refitting import bodies_in, cells_at  # noqa: PLC0415  as above
-
-    for cell in cells_at(making.state, node, past=False):
-        making.look_at(cell)
-        for holder, _ in bodies_in(cell, past=False):
-            making.look_at(holder)
 
 
 def _look_within_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  as for the root

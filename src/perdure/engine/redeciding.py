@@ -8,15 +8,16 @@ the world leads to what was recorded, the rules have changed.
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final, cast
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, TypeGuard, cast
 
 from msgspec import structs
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Message, Refused
+from perdure.core.accepting import Look, Message
 from perdure.core.deciding import Moment
 from perdure.core.evolve import evolve
+from perdure.core.refusing import Refused
 from perdure.core.state import Rules, State
 from perdure.core.turn import replay, turn
 from perdure.errors import PerdureError
@@ -93,7 +94,12 @@ async def redecided(journal: Journal, run: str, rules: Rules, tools: Collection[
     if missing:
         told = f"{run} was decided by what is not known here: {', '.join(missing)}"
         raise NotKnown(told, "name the module that has it with --tools")
-    return redecide(run, rules, facts)
+    planning = any(map(_is_adjustment, (event for event, _ in facts)))  # where nothing changed, nothing was to change
+    return redecide(run, replace(rules, planning=planning), facts)
+
+
+def _is_adjustment(event: e.Event) -> TypeGuard[e.RunRevised | e.RevisionRefused]:
+    return isinstance(event, (e.RunRevised, e.RevisionRefused)) and event.after != ""
 
 
 def _unknown_tools(rules: Rules, facts: Sequence[Fact], tools: Collection[str]) -> Iterator[str]:
@@ -104,13 +110,20 @@ def _unknown_tools(rules: Rules, facts: Sequence[Fact], tools: Collection[str]) 
 
 
 def _unknown_strategies(rules: Rules, facts: Sequence[Fact]) -> Iterator[str]:
+    """And whoever else was asked what to do next."""
     used = {event.strategy for event, _ in facts if isinstance(event, e.StepEntered)}
-    return (f"the strategy {each}" for each in used if each and each not in rules.strategies)
+    yield from (f"the strategy {each}" for each in used if each and each not in rules.strategies)
+    if rules.adjust is None and any(_is_adjustment(event) and event.by == e.ADJUSTER for event, _ in facts):
+        yield "the adjuster"
 
 
 def redecide(run: str, rules: Rules, facts: Sequence[Fact]) -> Redecided:
     """Decide every turn of a run again, up to the first that differs. Nothing is executed, nothing is written."""
     return _Redeciding(run, rules, facts).through()
+
+
+def _is_message(event: e.Event) -> bool:
+    return event.type in MESSAGES and not _is_adjustment(event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +178,7 @@ class _Redeciding:
     def _messages(self) -> Iterator[Message]:
         """What a turn that begins here may have answered."""
         event = self._facts[self._place][0]
-        if event.type in MESSAGES:
+        if _is_message(event):
             yield cast("Message", structs.replace(event, to="") if isinstance(event, e.AttemptEnded) else event)
             return
         if isinstance(event, e.RunStopping) and event.exit != "failure":
@@ -180,7 +193,7 @@ class _Redeciding:
         at = self._facts[self._place][1]
         for place in range(self._place + 1, len(self._facts)):
             event, when = self._facts[place]
-            if when != at or event.type in MESSAGES:
+            if when != at or _is_message(event):
                 return place
         return len(self._facts)
 

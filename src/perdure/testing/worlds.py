@@ -92,6 +92,8 @@ class World:
         limits: Mapping[str, int] | None = None,
         order: int | None = None,
         forgetful: bool = False,
+        planning: bool = False,
+        adjust: Callable[[Any], Any] | None = None,
     ) -> None:
         self.plan = _as_plan(plan)
         self.script = script or {}
@@ -116,6 +118,7 @@ class World:
         ask: Callable[[Call], Repeat] = repeat if callable(repeat) else lambda _: repeat
         looks = probes.__contains__, (undo or {}).get
         self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named, *looks, estimate=estimate)
+        self.rules.planning, self.rules.adjust = planning, adjust
         self.state = State("r_1", self.rules)
 
     # ---------------------------------------------------------------- what is kept
