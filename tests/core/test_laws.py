@@ -13,6 +13,7 @@ from laws import cells_in, check_journal, check_rest, check_state, snapshot
 from random_edits import some_revision
 from random_plans import COMMON, a_plan
 from recoveries import recovering
+from self_changing import WANTED, adjuster, growing
 from spenders import REPORTS, Auditor, budgeted, crowded
 
 from perdure.core import events as e
@@ -63,6 +64,8 @@ class Era:
     """Whether a run that is over may be rolled back."""
     revises: bool = False
     """Whether the plan is edited while it is carried out."""
+    adjusts: bool = False
+    """Whether it changes by itself."""
 
 
 FIRST = Era()
@@ -78,6 +81,9 @@ FOURTH = replace(
     answers=SECOND.answers + 5 * (Failure("unavailable", "gone"), Failure("denied", "no"), Failure("stalled", "again"), Failure("unknown", "what"), Failure("logic", "no")),
 )  # fmt: skip
 FIFTH = replace(FOURTH, revises=True)
+SIXTH = replace(
+    FOURTH, adjusts=True, answers=FOURTH.answers + 15 * tuple(Outcome({"next_steps": each}) for each in WANTED)
+)
 
 
 def drawn(*parts):
@@ -127,7 +133,8 @@ class Watched(World):
         super().__init__(
             plan, script, repeat=lambda call: repeats[drawn(seed, call.name) % 3], strategies={"agent:grower": grower},
             plans={"common": COMMON}, probes=era.probes if seed % 3 else (),
-            undo=dict.fromkeys(era.undo, ("value",)) if seed % 2 else {}, **dials,
+            undo=dict.fromkeys(era.undo, ("value",)) if seed % 2 else {}, planning=era.adjusts,
+            adjust=adjuster(seed) if era.adjusts and seed % 4 else None, **dials,
         )  # fmt: skip
         self.era = era
         self.schedule, self.reopened, self.run_id = [], False, "r_1"
@@ -135,7 +142,7 @@ class Watched(World):
     def send(self, message):
         self.schedule.append((self.now, self.locked, message))
         events = super().send(message)
-        self.reopened |= isinstance(message, (e.RunReopened, e.RunRevised))
+        self.reopened |= isinstance(message, e.RunReopened) or any(isinstance(each, e.RunRevised) for each in events)
         check_state(self.state, self.slots, self.limits, reopened=self.reopened)
         clock = self.state.clock(self.now)
         self.auditor.see(self.state, events, clock)
@@ -343,6 +350,18 @@ def test_e12_the_laws_hold_while_plans_are_revised(shard):
     many_lives(900_000_000, shard, FIFTH, lambda seed: laddered(seed) if seed % 3 else spending(seed))
 
 
+def changing(seed):
+    rng = random.Random(seed)
+    return lambda raw: growing(rng, recovering(rng, raw))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a3_the_laws_hold_while_plans_change_by_themselves(shard):
+    """Results add steps, rules and an adjuster edit the rest, failures are planned around; some of it is refused."""
+    many_lives(1_100_000_000, shard, SIXTH, changing)
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_r10_nothing_begins_that_a_budget_does_not_cover(shard):
@@ -453,7 +472,7 @@ def over_at(world, at):
 def test_every_life_would_be_decided_the_same(volume):
     """What was decided in little room, among locks of others, is found again from the facts alone."""
     for seed in range(volume(60, 3_000)):
-        for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed))):
+        for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed)), (SIXTH, changing(seed))):
             world, _ = a_life(seed, era, change)
             found = redecide("r_1", world.rules, list(zip(world.events, (at for _, _, at in world.facts), strict=True)))
             assert found.difference is None, f"seed {seed}"

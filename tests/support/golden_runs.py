@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import perdure.engine.engine as front
-from perdure import Context, Engine, Happened, NotHappened, Plan, tool
+from perdure import Adjustment, Context, Engine, Happened, NotHappened, Plan, tool
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.engine import Result, forking
@@ -184,6 +184,38 @@ async def undone(disk):
     }
     async with opened(disk, performer=script) as engine:
         await (await engine.start(Plan.model_validate(plan), seed=4)).result()
+
+
+async def adjusted(disk):
+    """The plan changes by rule, by a result, by a function and because of a failure; one change is refused."""
+
+    def adjust(occasion):
+        if occasion.step == "b_1":
+            return Adjustment([{"insert": {"id": "late", "agent": "x"}, "into": ""}], "somebody said so")
+        return Adjustment([{"remove": "a"}], "it is done") if occasion.step == "late" else None
+
+    plan = {
+        "adjust": {
+            "rules": [
+                {
+                    "after": ["a"],
+                    "when": "output.many",
+                    "edits": [{"insert": {"id": "b", "agent": "x", "grows": {"into": "g"}}, "after": "a"}],
+                    "why": "there are many",
+                },
+                {
+                    "after": ["c"],
+                    "on": ["replan"],
+                    "kinds": ["logic"],
+                    "edits": [{"insert": {"id": "d", "agent": "x"}, "after": "c"}],
+                },
+            ]
+        },
+        "steps": [{"id": "a", "agent": "x"}, {"id": "g", "parallel": []}, {"id": "c", "agent": "x"}],
+    }
+    answers = {"a": {"many": True}, "b": {"next_steps": [{"agent": "x"}]}, "c": Failure("logic", "no")}
+    async with opened(disk, performer=Scripted(answers, default=1), agent_planning=True, adjust=adjust) as engine:
+        await (await engine.start(Plan.model_validate(plan), seed=6)).result()
 
 
 async def stopped(disk):
@@ -491,7 +523,7 @@ async def forked(disk):
 
 
 RUNS = [
-    order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted,
+    order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted, adjusted,
     forked,
 ]  # fmt: skip
 

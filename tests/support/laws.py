@@ -42,6 +42,7 @@ def snapshot(state, now):
         ),
         "view": (pending(state), "" if eager else status_of(state)),
         "plan": _plan(state) if state.revision else None,
+        "adjusted": dict(state.adjusted),
     }
 
 

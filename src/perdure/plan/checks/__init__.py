@@ -35,7 +35,7 @@ def check(plan: Plan, toolbox: Toolbox | None = None, index: Index | None = None
         whole = index or Index(plan)
         problems = first_of(_all_problems(whole, toolbox, SerialFlow(whole)))
         if plan.adjust is not None and not errors_in(problems):
-            problems += first_of(check_rules(whole))
+            problems += first_of(check_rules(whole, toolbox))
     lost = [problem.path for problem in problems if problem.code in LOST_TARGETS]
     problems = [each for each in problems if each.code != "PRD1308" or not _may_be_meant(each.path, lost)]
     return sorted(problems, key=lambda problem: [segment for segment in problem.path if isinstance(segment, int)])

@@ -14,6 +14,7 @@ from perdure.plan.model.parts import AdjustmentRule, Growth
 from perdure.plan.model.steps import GroupStep, Growing
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.sayings import sentence
+from perdure.plan.toolbox import Toolbox
 
 REPLAN = "replan"
 """Stands for an exit, in a rule: a step has failed, and recovery comes to planning anew."""
@@ -23,8 +24,12 @@ BAD_GROWTH, BAD_RULE = "PRD1420", "PRD1421"
 
 
 def check_growth(index: Index) -> Iterator[Problem]:
-    """Whether there is a place for what steps may add."""
+    """Whether there is a place for what steps may add, and rules stand where they are looked at."""
     for node in index.nodes:
+        if node.step is not None and isinstance(node.holder, Plan) and node.holder.adjust is not None:
+            hint = "write the rules in the plan around it, about the steps there"
+            told = f'the rules of the plan in "{node.id}" would never be looked at: the run has another plan'
+            yield Problem(BAD_RULE, told, (*node.path, "plan", "adjust"), hint)
         growth = node.step.grows if isinstance(node.step, Growing) else None
         if growth is not None:
             yield from _check_into(node, growth, index)
@@ -45,7 +50,7 @@ def _check_into(node: Node, growth: Growth, index: Index) -> Iterator[Problem]:
 # ------------------------------------------------------------------------------- rules
 
 
-def check_rules(index: Index) -> Iterator[Problem]:
+def check_rules(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
     """Whether the rules of a plan, which is right otherwise, can be meant."""
     adjusting = index.plan.adjust
     rules = adjusting.rules if adjusting else ()
@@ -56,7 +61,7 @@ def check_rules(index: Index) -> Iterator[Problem]:
         yield from problems
         yield from _check_after(rule, index, new, path)
         if not problems and new.isdisjoint(_named(edits)):
-            yield from _check_taken(edits, index.plan, path)
+            yield from _check_taken(edits, index.plan, toolbox, path)
 
 
 def _read(rule: AdjustmentRule, path: Path) -> tuple[list[AnyEdit], list[Problem]]:
@@ -105,7 +110,7 @@ def _check_after(rule: AdjustmentRule, index: Index, new: set[str], path: Path) 
             yield Problem(BAD_RULE, f'no step of this rule ends with "{word}"', (*path, "on", n), hint)
 
 
-def _check_taken(edits: Sequence[AnyEdit], plan: Plan, path: Path) -> Iterator[Problem]:
+def _check_taken(edits: Sequence[AnyEdit], plan: Plan, toolbox: Toolbox | None, path: Path) -> Iterator[Problem]:
     """Take the edits of a rule as if nothing else had changed, and look at the plan that comes out."""
     from perdure.plan.checks import check  # noqa: PLC0415  the whole of which this is a part
 
@@ -113,7 +118,7 @@ def _check_taken(edits: Sequence[AnyEdit], plan: Plan, path: Path) -> Iterator[P
     problems = take(graft, edits)
     if not problems:
         graft.close()
-        problems = check(graft.index.plan, index=graft.index)
+        problems = check(graft.index.plan, toolbox, graft.index)
     for problem in problems:
         if problem.severity == "error":
             told = f"the plan would be wrong then: {problem.message}"
