@@ -186,14 +186,15 @@ async def undone(disk):
         await (await engine.start(Plan.model_validate(plan), seed=4)).result()
 
 
+def twice(occasion):
+    """Wants one change that can be, and one that cannot."""
+    if occasion.step == "b_1":
+        return Adjustment([{"insert": {"id": "late", "agent": "x"}, "into": ""}], "somebody said so")
+    return Adjustment([{"remove": "a"}], "it is done") if occasion.step == "late" else None
+
+
 async def adjusted(disk):
     """The plan changes by rule, by a result, by a function and because of a failure; one change is refused."""
-
-    def adjust(occasion):
-        if occasion.step == "b_1":
-            return Adjustment([{"insert": {"id": "late", "agent": "x"}, "into": ""}], "somebody said so")
-        return Adjustment([{"remove": "a"}], "it is done") if occasion.step == "late" else None
-
     plan = {
         "adjust": {
             "rules": [
@@ -214,7 +215,7 @@ async def adjusted(disk):
         "steps": [{"id": "a", "agent": "x"}, {"id": "g", "parallel": []}, {"id": "c", "agent": "x"}],
     }
     answers = {"a": {"many": True}, "b": {"next_steps": [{"agent": "x"}]}, "c": Failure("logic", "no")}
-    async with opened(disk, performer=Scripted(answers, default=1), agent_planning=True, adjust=adjust) as engine:
+    async with opened(disk, performer=Scripted(answers, default=1), agent_planning=True, adjust=twice) as engine:
         await (await engine.start(Plan.model_validate(plan), seed=6)).result()
 
 

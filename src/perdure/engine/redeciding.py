@@ -204,26 +204,26 @@ class _Redeciding:
         first: Difference | None = None
         for _ in range(MOST_LOCKS):
             found = self._by_rooms(message, locked)
-            if found is None:
+            if not found:
                 return None
-            first = first or found
-            more = self._locks_of(found) - locked
+            first = first or found[0]
+            more = self._locks_of(max(found, key=lambda each: each.same)) - locked
             if not more:
                 return first
             locked |= more
         return first
 
-    def _by_rooms(self, message: Message, locked: frozenset[str]) -> Difference | None:
-        """Decide in one room after another; None if one of them leads to what was recorded."""
-        first: Difference | None = None
+    def _by_rooms(self, message: Message, locked: frozenset[str]) -> list[Difference]:
+        """Decide in one room after another; empty if one of them leads to what was recorded."""
+        differences: list[Difference] = []
         for room in tuple(self._rooms):
             found = self._decided(message, self._moment(room, locked))
             if found is None:
                 self._rooms.remove(room)
                 self._rooms.insert(0, room)
-                return None
-            first = found if room == _ROOMS[0] or first is None else first
-        return first
+                return []
+            differences.insert(0 if room == _ROOMS[0] else len(differences), found)
+        return differences
 
     def _moment(self, room: _Room, locked: frozenset[str]) -> Moment:
         at, end = self._facts[self._place][1], self._end
@@ -240,13 +240,14 @@ class _Redeciding:
 
     def _locks_of(self, difference: Difference) -> frozenset[str]:
         """Locks of the first who would begin now and did not: another run may have held them."""
-        first = difference.decided[difference.same : difference.same + 1]
-        if not first or not isinstance(first[0], _TAKING):
+        began = (each for each in difference.decided[difference.same :] if isinstance(each, _TAKING))
+        first = next((each for each in began if each not in difference.recorded), None)
+        if first is None:
             return frozenset()
         state = self._folded(self._place)
         for event in difference.decided:  # it may have been entered in this very turn
             evolve(state, event, self._facts[self._place][1])
-        return frozenset(state.cells[first[0].step].traits.locks)
+        return frozenset(state.cells[first.step].traits.locks)
 
     # ------------------------------------------------------------ one turn
 
