@@ -12,7 +12,7 @@ import pytest
 from laws import cells_in, check_journal, check_rest, check_state, snapshot
 from random_edits import some_revision
 from random_plans import COMMON, a_plan
-from recoveries import recovering
+from recoveries import recovering, straying
 from spenders import REPORTS, Auditor, budgeted, crowded
 
 from perdure.core import events as e
@@ -62,6 +62,10 @@ class Era:
     """Whether a run that is over may be rolled back."""
     revises: bool = False
     """Whether the plan is edited while it is carried out."""
+    judgements: tuple = JUDGEMENTS
+    lasts: tuple = ()
+    skilled: tuple = ()
+    """Tools that are found by skill."""
 
 
 FIRST = Era()
@@ -77,6 +81,12 @@ FOURTH = replace(
     answers=SECOND.answers + 5 * (Failure("unavailable", "gone"), Failure("denied", "no"), Failure("stalled", "again"), Failure("unknown", "what"), Failure("logic", "no")),
 )  # fmt: skip
 FIFTH = replace(FOURTH, revises=True)
+SIXTH = replace(
+    FIFTH,
+    judgements=(*JUDGEMENTS, Outcome(approval=Approval("d3", "may it look?"))),
+    lasts=("x.w",),
+    skilled=("x.w", "x.v", "x.u"),
+)
 
 
 def drawn(*parts):
@@ -115,7 +125,7 @@ class Watched(World):
     def __init__(self, plan, seed, era=SECOND, **dials):
         def script(command):
             place = drawn(seed, command.step, command.visit, command.attempt, command.deed)
-            answers = {"probe": LOOKS, "judge": JUDGEMENTS}.get(command.deed, era.answers)
+            answers = {"probe": LOOKS, "judge": era.judgements}.get(command.deed, era.answers)
             answer = answers[place % len(answers)]
             return reporting(answer, place) if self.spends and command.deed in {"do", "undo"} else answer
 
@@ -126,7 +136,8 @@ class Watched(World):
         super().__init__(
             plan, script, repeat=lambda call: repeats[drawn(seed, call.name) % 3], strategies={"agent:grower": grower},
             plans={"common": COMMON}, probes=era.probes if seed % 3 else (),
-            undo=dict.fromkeys(era.undo, ("value",)) if seed % 2 else {}, **dials,
+            undo=dict.fromkeys(era.undo, ("value",)) if seed % 2 else {}, lasts=era.lasts,
+            skilled=lambda _, skills: era.skilled[: 3 - len(skills)], **dials,
         )  # fmt: skip
         self.era = era
         self.schedule, self.reopened, self.run_id = [], False, "r_1"
@@ -335,6 +346,10 @@ def laddered(seed):
     return partial(recovering, random.Random(seed))
 
 
+def astray(seed):
+    return partial(straying, random.Random(seed))
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_e12_the_laws_hold_while_plans_are_revised(shard):
@@ -356,9 +371,16 @@ def test_a6_the_laws_hold_on_every_ladder(shard):
     many_lives(700_000_000, shard, FOURTH, laddered)
 
 
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a6_the_laws_hold_where_groups_and_agents_go_another_way(shard):
+    """Other ways of groups and agents, tools that are found by skill, judges that want to be allowed; and revisions."""
+    many_lives(1_100_000_000, shard, SIXTH if shard % 2 else replace(SIXTH, revises=False), astray)
+
+
 # ------------------------------------------------------------------------------- forks
 
-LEADING_UP = (e.SignalTaken, e.QuestionClosed, e.EffectFound)
+LEADING_UP = (e.SignalTaken, e.QuestionClosed, e.EffectFound, e.RungTaken)
 """Facts that were decided as one with the next; nobody forks behind them."""
 
 

@@ -139,6 +139,19 @@ def test_arguments_that_cannot_be_told_may_be_told_in_another_way(world):
     assert tried(world(plan, {"first": {}, "a": 1})) == ["x.one"]
 
 
+@pytest.mark.parametrize("ways", [{}, {"alternates": [{"tool": "x.one", "with": {"n": "${steps.first.output.no}"}}]}])
+def test_somebody_who_is_asked_about_arguments_that_cannot_be_told_is_heard(ways, world):
+    """Nothing was tried, so nothing ends by which the answer would be looked at; and to try again changes nothing."""
+    given = {} if ways else {"with": {"n": "${steps.first.output.no}"}}
+    plan = [tool("first"), tool("a", **ways, **given, recovery={"invalid": ["ask"]})]
+    found = world(plan, {"first": {}, "a": no("denied")})
+    for _ in range(2):
+        found.answer("again")
+        assert found.run().status == "waiting"
+    found.answer({"choice": "done", "output": 3})
+    assert (found.run().status, found.output) == ("succeeded", 3)
+
+
 @pytest.mark.parametrize("where", ["step", "group", "plan"])
 def test_a_table_that_names_what_a_step_offers_says_when_it_is_used(where, world):
     table = {"logic": ["alternate", "retry", "fail"]}

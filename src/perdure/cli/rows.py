@@ -161,8 +161,7 @@ class _Painter:
 
 def _ways(cell: Cell) -> str:
     """How it was done, if not as it is written."""
-    ways = cell.body.ways if isinstance(cell.body, Work) else ()
-    return f"by {', '.join(ways)}" if ways else ""
+    return f"by {', '.join(cell.ways)}" if cell.ways else ""
 
 
 def _size(group: Cell, body: Body) -> int:

@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, Final
@@ -42,6 +42,8 @@ class Rules:
     """What one call is expected to take, where the plan does not say."""
     toolbox: Callable[[], Toolbox | None] = lambda: None
     """What the steps of a revised plan may call; None: anything."""
+    skilled: Callable[[Call, Sequence[str]], Sequence[str]] = lambda _call, _skills: ()
+    """The tools that have some skills, take a call as it is and do no more to the world than its own; best first."""
 
 
 Entry = tuple[int, int, str, int]

@@ -10,10 +10,9 @@ from perdure.core.affording import afford, deadline, readmit
 from perdure.core.approving import settle_approval
 from perdure.core.calls import DOUBTFUL, NOTHING, Call, Failure
 from perdure.core.cells import Cell, Work
-from perdure.core.consulting import is_asking
 from perdure.core.deciding import Deciding
 from perdure.core.doubting import in_doubt, is_doubtful
-from perdure.core.ending import Ending, end
+from perdure.core.ending import Ending, close_questions, end
 from perdure.core.lines import is_hungry, make_hungry
 from perdure.core.quarantine import ALONE, is_suspect, suspect_at_work
 from perdure.core.recovering import judge, recover
@@ -158,10 +157,13 @@ def _is_free(turn: Deciding, name: str) -> bool:
 def settle_work(turn: Deciding, cell: Cell) -> None:
     """What follows from how the last attempt went."""
     work = cell.work
-    if work.flying or work.due is not None or (work.outcome is None and not work.lost):
+    if work.flying or work.due is not None:
+        return
+    if work.outcome is None and not work.lost:
+        _settle_unbegun(turn, cell)
         return
     failure, outcome = _failure_of(work), work.outcome
-    if failure is not None and not is_asking(cell) and is_doubtful(turn, cell, failure):
+    if failure is not None and not cell.is_asking and is_doubtful(turn, cell, failure):
         in_doubt(turn, cell, failure)
     elif failure is not None:
         recover(turn, cell, failure)
@@ -171,6 +173,12 @@ def settle_work(turn: Deciding, cell: Cell) -> None:
             settle_approval(turn, cell, outcome.approval)
         else:
             judge(turn, cell, outcome)
+
+
+def _settle_unbegun(turn: Deciding, cell: Cell) -> None:
+    """Nothing was tried; but somebody may have been asked about that, because nobody could tell what to try."""
+    if cell.is_asking:
+        recover(turn, cell, Failure("invalid", "what it is to be given cannot be told"))
 
 
 def _failure_of(work: Work) -> Failure | None:
@@ -189,8 +197,7 @@ def settle_stopped_work(turn: Deciding, cell: Cell) -> None:
     work = cell.work
     if work.flying:
         return
-    if cell.question in turn.state.questions:
-        turn.record(e.QuestionClosed(question=cell.question))
+    close_questions(turn, cell)
     if cell.undo and not undo_next(turn, region_of(turn.state, cell)):
         return
     end(turn, cell, _finished(turn, cell) or _cut_off(turn, cell))

@@ -66,6 +66,9 @@ def _of_rule(asked: QuestionAsked, cell: Cell) -> Iterator[tuple[str, str]]:
     if asked.deed == "undo":
         yield "approved", "it is taken back, exactly so"
         yield "rejected", "it stays as it is"
+    elif asked.deed == "judge":
+        yield "approved", "what the step gave is judged, exactly so"
+        yield "rejected", f"it is not judged: {follows(cell, 'failure', 'denied')}"
     else:
         yield "approved", "it is done, exactly so"
         yield "rejected", f"it is not done: {follows(cell, 'failure', 'denied')}"
