@@ -253,6 +253,26 @@ def test_a_no_may_lead_to_another_question(world):
     assert found.run().status == "succeeded"
 
 
+@pytest.mark.parametrize(
+    "more",
+    [{"alternates": [{"tool": "x.y"}]}, {"recovery": {"denied": ["ask"]}}, {"recovery": {"denied": ["retry"]}}],
+    ids=["another way", "again", "retry"],
+)
+def test_what_a_person_said_no_to_is_not_agreed_to_by_trying_it_again(more, world):
+    """Whoever tries it again asks again, and what is not agreed to is not carried along."""
+    found = world([tool("a", **more)], {"a": Outcome(approval=Approval("d", "write it"))})
+    found.answer(False)
+    found.run()
+    if more.get("recovery") == {"denied": ["ask"]}:
+        found.answer("again")
+        found.run()
+    assert [each.approved for each in found.find(e.AttemptStarted)] == [(), ()]
+    assert [each.about for each in found.state.questions.values()] == ["policy"]
+    found.answer(True)
+    found.run()
+    assert found.find(e.AttemptStarted)[-1].approved == ("d",)
+
+
 def test_what_surely_did_not_happen_and_is_asked_about_is_heard_as_such(world):
     """A probe said so: the question is about the failure, not about the doubt, and `fail` is not `again`."""
     plan = [tool("a", timeout=1, recovery={"timeout": ["ask"]})]

@@ -293,6 +293,6 @@ def _reasons(turn: Deciding, cell: Cell, accept: tuple[Criterion, ...], seen: Ma
         elif criterion.schema_ is not None:
             if found := flaws(seen["output"], criterion.schema_):
                 yield f"not met: {criterion.title or 'its schema'}: {'; '.join(found)}"
-        elif criterion not in cell.traits.judges:
+        elif criterion not in cell.traits.judges or isinstance(cell.body, Body):
             why = "agents do not judge yet" if criterion.agent else "a tool judges what one call gives, by `accept`"
             yield f"not met: {criterion.title or 'a judgement'}: {why}"

@@ -41,16 +41,22 @@ def _go_another_way(state: State, cell: Cell, event: e.RungTaken) -> None:
     if not is_leaf and cell.traits.usual is None:
         cell.work = Work()  # all tries of the visit will count together
     cell.traits = outline.another_way(cell.node, call)
+    _forget_try(cell.work)
     if event.strategy or not is_leaf:
         _leave(state, cell)
         _begin_anew(state, cell, event)
+
+
+def _forget_try(work: Work) -> None:
+    """What came of the way before is settled. Whatever somebody said about it holds for no other way."""
+    work.outcome, work.lost, work.stopping, work.due = None, False, False, None
+    work.call, work.probe, work.verdict, work.met = None, None, None, 0
 
 
 def _leave(state: State, cell: Cell) -> None:
     """Nothing of the way before is awaited any more."""
     cell.status, cell.leaving, cell.undo, cell.question = "active", None, (), ""
     state.undoers.pop(cell.key, None)
-    cell.work.outcome, cell.work.lost, cell.work.due = None, False, None
     cell.due, cell.alarm, cell.strategy = None, 0, ""
 
 

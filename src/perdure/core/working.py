@@ -8,7 +8,7 @@ import msgspec
 from perdure.core import events as e
 from perdure.core.affording import afford, deadline, readmit
 from perdure.core.approving import settle_approval
-from perdure.core.calls import DOUBTFUL, NOTHING, Call, Failure
+from perdure.core.calls import DOUBTFUL, NOTHING, Call, Failure, is_yes
 from perdure.core.cells import Cell, Work
 from perdure.core.deciding import Deciding
 from perdure.core.doubting import in_doubt, is_doubtful
@@ -93,17 +93,19 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
             return
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": work.attempt + 1, "call": digest}
     promised = None if reserved == NOTHING else reserved
-    turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=promised, approved=_approved(work)))
+    turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=promised, approved=_approved(turn, cell)))
     turn.slots -= 1
     tool = cell.traits.tool
     if tool in turn.tools:
         turn.tools[tool] -= 1
 
 
-def _approved(work: Work) -> tuple[str, ...]:
-    """What people have agreed to at this visit; the last one stopped to ask, and would not be tried again otherwise."""
+def _approved(turn: Deciding, cell: Cell) -> tuple[str, ...]:
+    """What people have agreed to at this visit. One who said no may have it tried again, and is asked again."""
+    work, answer = cell.work, turn.state.answers.get(cell.question)
     asked = work.outcome.approval if work.outcome else None
-    return work.approved if asked is None else (*work.approved, asked.digest)
+    is_agreed = asked is not None and answer is not None and is_yes(answer.load(turn.read))
+    return (*work.approved, asked.digest) if asked is not None and is_agreed else work.approved
 
 
 def _deadline(turn: Deciding, cell: Cell, call: Call) -> int | None:

@@ -98,13 +98,14 @@ async def redecided(journal: Journal, run: str, rules: Rules, tools: Collection[
 
 def _unknown_tools(rules: Rules, facts: Sequence[Fact], tools: Collection[str]) -> Iterator[str]:
     plans = {plan for event, _ in facts if (plan := getattr(event, "plan", ""))}
+    yield from {event.tool for event, _ in facts if isinstance(event, e.RungTaken) and event.tool} - {*tools}
     for outline in map(rules.outline, plans):
         named = (outline.traits(node).tool for node in outline.index.nodes)
         yield from (tool for tool in named if tool and tool not in tools)
 
 
 def _unknown_strategies(rules: Rules, facts: Sequence[Fact]) -> Iterator[str]:
-    used = {event.strategy for event, _ in facts if isinstance(event, e.StepEntered)}
+    used = {event.strategy for event, _ in facts if isinstance(event, (e.StepEntered, e.RungTaken))}
     return (f"the strategy {each}" for each in used if each and each not in rules.strategies)
 
 
