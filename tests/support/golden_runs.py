@@ -11,7 +11,7 @@ from pathlib import Path
 
 import perdure.engine.engine as front
 from perdure import Adjustment, Context, Engine, Happened, NotHappened, Plan, tool
-from perdure.core.calls import Failure, Outcome, Usage
+from perdure.core.calls import Approval, Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.engine import Result, forking
 from perdure.journal import MemoryJournal
@@ -377,6 +377,80 @@ async def recovered(disk):
         await handle.result()
 
 
+@tool(name="golden.archive", repeat="safe", effects=[], skills=["weather"])
+async def archive(town: str) -> str:
+    """Look the weather up where it was written down."""
+    return f"{town}: as it was"
+
+
+@tool(name="golden.weather", repeat="safe", effects=["network"], hosts=["weather.example:443"])
+async def weather(town: str) -> str:
+    """Ask for the weather, which nobody knows."""
+    raise ConnectionRefusedError(town)
+
+
+def strayed_strategy(view):
+    """Does one step, and gives what that gave."""
+    if view.first:
+        return Move(add=[{"agent": "x", "task": view.task}])
+    (child,) = view.fresh
+    return Finish("failure", failure=child.failure) if child.failure else Finish(output=child.output)
+
+
+async def strayed(disk):
+    """Other ways of a group, of an agent and of a plan, a tool that is found by skill, a judge that has to be allowed."""
+    undo = {"undo": {"agent": "x", "task": "take it back"}}
+    plan = {
+        "steps": [
+            {
+                "id": "g",
+                "steps": [{"id": "deed", "agent": "x", **undo}, {"id": "wrong", "agent": "x"}],
+                "simpler": {"agent": "light"},
+                "alternates": [{"agent": "grower", "task": "Another way"}],
+                "timeout": "1m",
+            },
+            {"id": "ag", "agent": "grower", "task": "One way", "alternates": [{"agent": "whole"}]},
+            {
+                "id": "p",
+                "plan": {"steps": [{"id": "inside", "agent": "x"}]},
+                "accept": ["output > 8"],
+                "relaxed": ["output > 3"],
+            },
+            {
+                "id": "sky",
+                "tool": "golden.weather",
+                "with": {"town": "Ulm"},
+                "skills": ["weather"],
+                "retry": {"attempts": 1},
+            },
+            {"id": "draft", "agent": "x", "accept": [{"tool": "golden.keep"}], "recovery": {"logic": ["ask"]}},
+        ]
+    }
+    no = Failure("logic", "no")
+    script = Scripted(
+        {
+            "wrong": no,
+            "light": no,
+            "g/1.1": "grown",
+            "ag/1.1": no,
+            "whole": "whole",
+            "inside": 5,
+            "draft": no,
+            "draft~": [Outcome(approval=Approval("d", "keep a copy")), True],
+        },
+        default=1,
+    )
+    grown = {"agent:grower": strayed_strategy}
+    settings = {"performer": script, "strategies": grown, "clock": FakeClock(), "tools": [archive, weather]}
+    async with Engine.open(journal=Disk(disk), policy=Policy(network=("weather.example:443",)), **settings) as engine:
+        handle = await engine.start(Plan.model_validate(plan), seed=14)
+        await asyncio.sleep(60)
+        await handle.answer("q_draft_1_failed1", {"choice": "done", "output": "by hand"}, by="anna")
+        await asyncio.sleep(60)
+        await handle.answer("q_draft_1_judge1", True, by="anna")
+        await handle.result()
+
+
 async def judged(disk):
     """A tool judges what a step gives: once it cannot be reached, once it objects, once it is content."""
     plan = {
@@ -524,8 +598,8 @@ async def forked(disk):
 
 
 RUNS = [
-    order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted, adjusted,
-    forked,
+    order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted,
+    forked, strayed, adjusted,
 ]  # fmt: skip
 
 

@@ -140,6 +140,13 @@ _RUNGS: Final = {
     "relax": "is good enough by its relaxed criteria",
     "alternate": "goes on in another way",
 }
+
+
+def _rung(event: e.RungTaken) -> str:
+    by = f", by {visible(event.tool)}" if event.tool else ""
+    return _RUNGS.get(event.rung, visible(event.rung)) + by
+
+
 _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "run_started": lambda event: _and("the run starts", visible(event.goal, MOST)),
     "run_paused": lambda event: _and("the run is paused", visible(event.reason, MOST), _by(event.by)),
@@ -168,7 +175,7 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "attempt_ended": _ended,
     "attempt_lost": lambda _: "its process is gone; nobody saw the end of the attempt",
     "retry_planned": lambda event: f"will be tried again at {clock(event.due)}",
-    "rung_taken": lambda event: _RUNGS.get(event.rung, visible(event.rung)),
+    "rung_taken": _rung,
     "effect_kept": lambda event: _and("cannot be taken back", failure_words(event.failure)),
     "question_asked": _asked,
     "question_answered": _answered,

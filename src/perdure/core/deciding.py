@@ -60,7 +60,7 @@ class Deciding:
 
     def record_entry(self, cell: Cell, event: e.StepEntered) -> None:
         """A visit begins."""
-        if cell.kind == "work" and not event.strategy:
+        if (cell.traits.usual or cell.traits).kind == "work" and not event.strategy:
             self.entered[cell] = len(self.events)
         self.record(event)
 

@@ -362,13 +362,19 @@ class RetryPlanned(AboutAttempt, frozen=True, kw_only=True):
 
 
 class RungTaken(AboutVisit, frozen=True, kw_only=True):
-    """A visit goes on in another way after a failure: the way that the step has declared for that."""
+    """A visit goes on in another way after a failure: one that the step has declared for that, or that was found."""
 
     type = "rung_taken"
     rung: str
     """`simplify`: its lighter way; `relax`: its looser criteria; `alternate`: the next of its other ways."""
     kind: str
     """The kind of failure."""
+    tool: str = ""
+    """The tool that was found by the skills of the step; empty: the step itself has declared the way."""
+    strategy: str = ""
+    """What the steps of an agent are grown by in this way; empty: it is performed as a whole."""
+    due: int | None = None
+    """When an agent that is grown is too late, on the clock of the run."""
 
 
 class EffectFound(AboutVisit, frozen=True, kw_only=True):
@@ -414,7 +420,7 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     approves: str = ""
     """Digest of exactly what is agreed to."""
     deed: Deed = "do"
-    """`undo`: what is agreed to takes back what the step has done."""
+    """`undo`: what is agreed to takes back what the step has done; `judge`: it is a look at what the step gave."""
     due: int | None = None
     """When nobody is waited for any more, on the clock of the run; None: never, or when the visit is due."""
 

@@ -13,8 +13,9 @@ from typing import Any, Final
 from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell, Grown, position_of
+from perdure.core.concluding import conclude
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, concluded, end, fail, told
+from perdure.core.ending import Ending, concluded, told
 from perdure.core.entering import pass_by
 from perdure.core.entrusting import NotGiven, names_in, refuse_secrets
 from perdure.core.groups import let_in, stop_group, undoes_losers
@@ -168,7 +169,7 @@ def settle_agent(turn: Deciding, cell: Cell) -> None:
         return
     let_in(turn, cell, body)
     if body.over == body.total and not body.news:
-        fail(turn, cell, "stalled", "the strategy has nothing at work and wants nothing more")
+        conclude(turn, cell, Ending.failed("stalled", "the strategy has nothing at work and wants nothing more"))
 
 
 def _ask(turn: Deciding, cell: Cell, body: Grown) -> bool:
@@ -264,7 +265,7 @@ def _finish(turn: Deciding, cell: Cell, body: Grown, finish: Finish) -> None:
         turn.record(e.StepStopping(**about, failure=how.failure, undo=dropped))
         turn.look_at(cell)
     else:
-        end(turn, cell, how)
+        conclude(turn, cell, how)
 
 
 def _ending(turn: Deciding, cell: Cell, finish: Finish) -> Ending:

@@ -14,7 +14,7 @@ from perdure.core.calls import Approval
 from perdure.core.cells import Body, Cell, Grown, Scope
 from perdure.plan.expr import Reference
 from perdure.plan.model.parts import AgentCall, Call, ModelCall
-from perdure.plan.model.steps import AgentStep, DoneStep, MapStep, SubplanStep, Working
+from perdure.plan.model.steps import DoneStep, MapStep, SubplanStep, Working
 
 Outside = Callable[[str], str]
 """What a tool reads outside of the run, in words; empty: nothing."""
@@ -179,12 +179,12 @@ def _items(scope: Scope) -> Iterator[Cell]:
 
 def _inputs(scope: Scope, name: str) -> Iterator[Cell]:
     """Those behind an input of an inner plan, of items, or of an agent. What the run itself was given is its user's."""
-    step = scope.holder.step if scope.holder else None
+    step, call = (scope.holder.step, scope.holder.traits.call) if scope.holder else (None, None)
     if scope.outer is None:
         return
     given: Any = None
-    if scope.kind == "agent" and isinstance(step, AgentStep):
-        given = {"task": step.task, **step.with_}
+    if scope.kind == "agent" and isinstance(call, AgentCall):
+        given = {"task": call.task, **call.with_}
     elif (scope.kind, type(step)) in _HANDING_IN:
         given = getattr(step, "with_", None)
     if given is None:

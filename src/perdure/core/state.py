@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, Final
@@ -46,6 +46,8 @@ class Rules:
     """Whether plans may change by rule while they are carried out."""
     adjust: Callable[[Any], Any] | None = None
     """Says, when a step is over, how the rest of the plan is to change; None: nobody does."""
+    skilled: Callable[[Call, Sequence[str]], Sequence[str]] = lambda _call, _skills: ()
+    """The tools that have some skills, take a call as it is and do no more to the world than its own; best first."""
 
 
 Entry = tuple[int, int, str, int]

@@ -17,6 +17,7 @@ from perdure.ports import Entry
 RUNGS: Final = ("retry", "simplify", "relax", "alternate", "replan", "ask", "rollback", "continue", "fail")
 LOST: Final = {"kind": "in_doubt", "message": "its process is gone, and nobody saw the end"}
 REJECTED: Final = {"kind": "unmet", "message": "it ended, and what it gave was not accepted"}
+INSIDE: Final = "what it holds failed, or was not good enough"
 _PASSES: Final = ("next", "done")
 Body = Mapping[str, Raw]
 
@@ -33,6 +34,8 @@ class Remedy:
     """Seconds until it may begin."""
     kind: str = ""
     """What kind of failure it was taken for."""
+    tool: str = ""
+    """The tool that was found by the skills of the step, if it is one."""
     question: str = ""
     answer: Any = None
     by: str = ""
@@ -43,6 +46,7 @@ class Trouble:
     """One attempt that failed."""
 
     attempt: int
+    """0: it is a group, and not tried itself."""
     at: int
     """When it ended, in milliseconds."""
     kind: str
@@ -192,8 +196,12 @@ class _Auditor:
         self._remedy(self._known(body), Remedy("retry", at, max(0, due - (at - self._paused)) / 1000))
 
     def climbed(self, body: Body, at: int) -> None:
+        """A rung was taken. A group is not tried itself: what is inside it failed, and that is its trouble too."""
         rung, kind = _text(body.get("rung")), _text(body.get("kind"))
-        self._remedy(self._known(body), Remedy(rung, at, kind=kind))
+        known = self._known(body)
+        if known is None or not known.troubles:
+            self._failed({**body, "attempt": 0}, {"kind": kind, "message": INSIDE}, at)
+        self._remedy(self._case(body), Remedy(rung, at, kind=kind, tool=_text(body.get("tool"))))
 
     def asked(self, body: Body, at: int) -> None:
         case = self._known(body) if body.get("about") in ("doubt", "recovery") else self.cases.get(_visit(body))

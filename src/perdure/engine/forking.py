@@ -110,7 +110,7 @@ class _Forking:
         event = self._events[point - 1]
         if isinstance(event, e.QuestionAnswered):
             return self._is_about_budget(event.question)
-        return isinstance(event, (e.SignalTaken, e.QuestionClosed, e.EffectFound))
+        return isinstance(event, (e.SignalTaken, e.QuestionClosed, e.EffectFound, e.RungTaken))
 
     def _is_about_budget(self, question: str) -> bool:
         asked = (each for each in self._events if isinstance(each, e.QuestionAsked))

@@ -104,6 +104,7 @@ def _is_adjustment(event: e.Event) -> TypeGuard[e.RunRevised | e.RevisionRefused
 
 def _unknown_tools(rules: Rules, facts: Sequence[Fact], tools: Collection[str]) -> Iterator[str]:
     plans = {plan for event, _ in facts if (plan := getattr(event, "plan", ""))}
+    yield from {event.tool for event, _ in facts if isinstance(event, e.RungTaken) and event.tool} - {*tools}
     for outline in map(rules.outline, plans):
         named = (outline.traits(node).tool for node in outline.index.nodes)
         yield from (tool for tool in named if tool and tool not in tools)
@@ -111,7 +112,7 @@ def _unknown_tools(rules: Rules, facts: Sequence[Fact], tools: Collection[str]) 
 
 def _unknown_strategies(rules: Rules, facts: Sequence[Fact]) -> Iterator[str]:
     """And whoever else was asked what to do next."""
-    used = {event.strategy for event, _ in facts if isinstance(event, e.StepEntered)}
+    used = {event.strategy for event, _ in facts if isinstance(event, (e.StepEntered, e.RungTaken))}
     yield from (f"the strategy {each}" for each in used if each and each not in rules.strategies)
     if rules.adjust is None and any(_is_adjustment(event) and event.by == e.ADJUSTER for event, _ in facts):
         yield "the adjuster"

@@ -393,6 +393,7 @@ class Runner:
             key_of(self.run, f"{command.step}~", command.visit, digest),
             judging_call(self.state, cell, self.host.secrets), deed="judge",
             digest=digest, layers=layers_around(cell, self.host.layers), note=self.stage.note,
+            approved=frozenset(cell.work.looking.approved if cell.work.looking else ()),
         )  # fmt: skip
 
     def _undo_attempt(self, command: StartAttempt) -> Attempt:

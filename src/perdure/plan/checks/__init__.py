@@ -13,6 +13,7 @@ from perdure.plan.checks.names import check_names
 from perdure.plan.checks.order import check_order
 from perdure.plan.checks.policy import check_policies
 from perdure.plan.checks.references import check_references
+from perdure.plan.checks.ways import check_ways
 from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index, Section
 from perdure.plan.model.document import Plan
@@ -53,6 +54,7 @@ def _all_problems(index: Index, toolbox: Toolbox | None, flow: SerialFlow) -> It
     yield from check_order(index, flow)
     yield from check_references(index, flow, toolbox)
     yield from check_contracts(index, toolbox)
+    yield from check_ways(index)
     yield from check_policies(index)
     yield from check_growth(index)
 

@@ -184,7 +184,7 @@ class Working(Leading):
     estimate: Estimate | None = None
     """What one visit is expected to take."""
     skills: Many[Name] = ()
-    """What its agent must be able to do."""
+    """What its agent, or a tool that stands in for its own when that fails, must be able to do."""
     locks: Many[Name] = ()
     """Named resources it holds alone, from its start to its end."""
     verdicts: Many[Word] = ()
