@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from golden_runs import RUNS, book, charge, keep, pay, thinking
+from golden_runs import RUNS, STRATEGIES, TOOLS
 
 import perdure.engine.engine as front
 from perdure import Engine, Limits, Plan, tool
@@ -18,7 +18,7 @@ from perdure.testing.clock import run as in_no_time
 from perdure.testing.scripted import Scripted
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-WORLD = {"tools": [pay, keep, book, charge], "performer": Scripted(), "strategies": {"agent:x": thinking}}
+WORLD = {"tools": TOOLS, "performer": Scripted()}
 
 
 OTHERWISE = {"order", "people", "crashes", "undone", "tried_again", "grown"}
@@ -26,7 +26,7 @@ OTHERWISE = {"order", "people", "crashes", "undone", "tried_again", "grown"}
 
 
 def world_of(name):
-    return WORLD if name == "grown" else {**WORLD, "strategies": {}}
+    return {**WORLD, "strategies": STRATEGIES.get(name, {})}
 
 
 @pytest.mark.parametrize("name", [recipe.__name__ for recipe in RUNS])
