@@ -376,6 +376,21 @@ def test_an_owner_without_the_tools_is_not_asked_to_fail(place):
     assert place.perdure("ls", "--db", place.db).stdout.count("\n") == 1
 
 
+def test_a_plan_that_is_too_long_for_the_owners_socket_says_what_to_do(place):
+    slow = "perdure: 1\nsteps: [{id: nap, tool: time.sleep, with: {seconds: 600}}]"
+    words = "word " * 50_000
+    long = "perdure: 1\nsteps:\n" + "".join(
+        f"  - {{id: s{n}, tool: flow.echo, with: {{value: {words}}}}}\n" for n in range(10)
+    )
+    with place.going("run", place.plan(slow, "first.yaml")) as first:
+        first.says("nap  at work")
+        told = place.run(long, code=75).stderr
+        assert "PRD2309" in told
+        assert "at most 2,000,000" in told
+        assert "--db" in told
+    assert place.perdure("ls", "--db", place.db).stdout.count("\n") == 1
+
+
 def test_a_journal_that_something_else_holds_is_locked(place):
     place.run(TEXT)
     with held(place.db):
