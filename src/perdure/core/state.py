@@ -67,6 +67,8 @@ class State:
         """The time of its last fact."""
         self.revised: list[RunRevised] = []
         """How its plan was revised."""
+        self.awaits = 0
+        """The revision that is to come before anything is decided; 0: none, or it came."""
         self.root: Cell | None = None
         self.cells: dict[str, Cell] = {}
         self.holders: dict[str, Cell] = {}

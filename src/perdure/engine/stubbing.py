@@ -194,7 +194,12 @@ class _Stub:
         """What people had done with the run: it was stopped, or opened again after its end."""
         for spoken in self._recording.spoken:
             if not spoken.is_used and self._is_order(spoken.event):
-                yield self._start + spoken.after, spoken.place, spoken.event, spoken
+                yield self._start + spoken.after, spoken.place, self._as_order(spoken.event), spoken
+
+    def _as_order(self, event: e.Event) -> Message:
+        """The plan is the one that is tried from the start: nothing waits for a revision of it."""
+        assert isinstance(event, (e.RunStopping, e.RunReopened))  # noqa: S101  nothing else is an order
+        return structs.replace(event, revised=False) if isinstance(event, e.RunReopened) else event
 
     def _is_order(self, event: e.Event) -> bool:
         if isinstance(event, e.RunStopping):
