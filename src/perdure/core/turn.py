@@ -36,6 +36,9 @@ from perdure.core.waiting import settle_ask, settle_mark, settle_rollback, settl
 from perdure.core.working import feed, settle_stopped_work, settle_work
 from perdure.plan.index import Node
 
+CANCELLED: Final = Failure("cancelled", "it was cancelled")
+"""Why a step ends that somebody has cancelled; nobody else says so in these words."""
+
 
 def turn(state: State, message: Message | Mended, moment: Moment) -> list[e.Event]:
     """Take a message, and decide all that follows from it. The state is changed in place."""
@@ -115,7 +118,7 @@ def _as_fact(state: State, message: e.Event) -> e.Event:
 
 def _cancelling(cell: Cell, message: e.StepStopping) -> e.StepStopping:
     """Somebody wants a step to end: what was done in it is undone, if it is a group that undoes."""
-    failure = message.failure or Failure("cancelled", "it was cancelled")
+    failure = message.failure or CANCELLED
     undo = (cell.key,) if isinstance(cell.body, Body) and undoes_losers(cell) else ()
     return e.StepStopping(step=cell.key, visit=cell.visit, failure=failure, undo=undo)
 
