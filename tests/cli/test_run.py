@@ -452,7 +452,7 @@ steps:
     assert "✓ first" in seen
     assert re.search(r"▾ many +.*of 20 over", seen)
     assert re.search(r"more +\d+ of 20 over", seen)
-    assert "▶ many/1[0].nap" in seen
+    assert re.search(r"▾ \[0\] .*\n +▶ nap", seen)
     assert "? ok  asks: Is it fine?" in seen
     assert "· last" in seen
     assert "perdure approve" in seen
