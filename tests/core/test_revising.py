@@ -3,7 +3,7 @@
 import pytest
 
 from perdure.core import events as e
-from perdure.core.accepting import Mended, NotRevised, OtherRevision, Over, Refused
+from perdure.core.accepting import Look, Mended, NotRevised, OtherRevision, Over, Refused
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.core.refitting import owned
@@ -583,3 +583,15 @@ def test_nothing_is_decided_between_the_two_facts():
     made.script = {"b": 1}
     made.run()
     assert made.done() == ["a", "b", "n", "b"]
+
+
+def test_a_new_step_waits_for_the_locks_of_a_group_that_goes_on():
+    inner = {"id": "h", "mode": "graph", "steps": [new("a"), new("b")]}
+    made = over({"id": "g", "locks": ["door"], "steps": [inner]}, script={"b": NO})
+    made.locked, made.script = frozenset({"door"}), {}
+    made.retry()
+    revise(made, {"insert": new(), "into": "h"})
+    assert made.run().done() == ["a", "b"]
+    made.locked = frozenset()
+    made.send(Look())
+    assert (made.run().status, sorted(made.done()[2:])) == ("succeeded", ["b", "n"])

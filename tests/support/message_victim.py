@@ -208,10 +208,12 @@ class Talk:
     def _wish(self, view, may_fork):
         about, choice = {"run": view.run}, self._draw.choice
         fork = {"do": "fork", **about}
+        edits = {"edits": extra(f"x{self._seed}_{self._asked}"), "base": view.state.revision}
         if view.state.ended is not None:
             taken_back = {"do": "rollback", **about}
             if view.status == "failed":
-                return choice([{"do": "retry", **about}] * 3 + [taken_back] + [fork] * may_fork)
+                again = [{"do": "retry", **about}, {"do": "retry", **edits, **about}]
+                return choice(again * 2 + [taken_back] + [fork] * may_fork)
             return choice(
                 [{**fork, "step": "last"}] * (may_fork and view.status == "succeeded") + [taken_back, None, None]
             )
@@ -219,7 +221,6 @@ class Talk:
             {"do": "answer", "question": each, "value": choice([True, "approved"]), **about}
             for each in view.state.questions
         ]
-        edits = {"edits": extra(f"x{self._seed}_{self._asked}"), "base": view.state.revision}
         wishes += [{"do": "signal", "name": "bell", **about}, {"do": "revise", **edits, **about}]
         wishes += [fork] * may_fork + [{"do": "cancel", **about}] * (self._draw.random() < 0.1)
         return choice([*wishes, {"do": "resume" if view.status == "paused" else "pause", **about}])
