@@ -2,7 +2,7 @@
 
 import json
 
-from runs import ASK, TEXT, until
+from runs import ASK, TEXT, editor, until
 
 TWO = """
 perdure: 1
@@ -44,14 +44,6 @@ def test_a_person_edits_a_run_of_another_process_in_the_middle_of_a_group(place)
     assert "revision 1 of the plan: by ann, one more" in place.do("logs", "@last").stdout
 
 
-def editor(place, text):
-    """A program that puts a text in the place of the file it is given."""
-    path = place.path / "editor"
-    path.write_text(f'#!/bin/sh\ncp "$1" seen\ncat > "$1" <<\'END\'\n{text}\nEND\n')
-    path.chmod(0o755)
-    return {"VISUAL": str(path)}
-
-
 def test_the_editor_is_given_what_is_pinned_and_a_person_is_asked(place):
     place.run(ASK, code=4)
     assert "nothing was changed" in place.do("edit", "@last", **editor(place, ASK)).stderr
@@ -73,8 +65,8 @@ def test_what_cannot_be_edited(place):
     place.run(TEXT)
     new = place.plan(TWO, "new.yaml")
     assert "PRD3002" in place.do("edit", "@last", "--file", new, "--yes", code=1).stderr
-    assert "PRD1001" in place.do("edit", "@last", "--file", "nowhere.yaml", code=3).stderr
     place.run(ASK, code=4)
+    assert "PRD1001" in place.do("edit", "@last", "--file", "nowhere.yaml", code=3).stderr
     assert "PRD3010" in place.do("edit", "@last", "--file", new, "--yes", code=2).stderr
     assert "as it was when" in place.do("diff", "@last").stderr
     assert "two plans" in place.do("diff", new, code=2).stderr

@@ -17,13 +17,13 @@ from self_changing import WANTED, adjuster, growing
 from spenders import REPORTS, Auditor, budgeted, crowded
 
 from perdure.core import events as e
-from perdure.core.accepting import Look
+from perdure.core.accepting import Look, Mended
 from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.cells import Graph
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
 from perdure.core.refusing import Refused
-from perdure.core.turn import replay, settle
+from perdure.core.turn import replay, settle, turn
 from perdure.core.values import Value
 from perdure.engine.redeciding import redecide
 from perdure.testing.worlds import HANGS, LOST, Takes, World
@@ -153,7 +153,8 @@ class Watched(World):
     def send(self, message):
         self.schedule.append((self.now, self.locked, message))
         events = super().send(message)
-        self.reopened |= isinstance(message, e.RunReopened) or any(isinstance(each, e.RunRevised) for each in events)
+        is_other = any(isinstance(each, e.RunRevised) for each in events)
+        self.reopened |= is_other or isinstance(message, (e.RunReopened, Mended))
         check_state(self.state, self.slots, self.limits, reopened=self.reopened)
         clock = self.state.clock(self.now)
         self.auditor.see(self.state, events, clock)
@@ -287,11 +288,38 @@ def reopen(world, rng):
         else len(world.find(e.RunReopened)) >= 2
     ):
         return False
+    if world.era.revises and mend(world, rng):
+        return True
     try:
         return take_back(world, rng) if world.era.takes_back and rng.random() < 0.5 else world.retry()
     except Refused:
         world.schedule.pop()
         return False
+
+
+def mend(world, rng):
+    """Open a run again with edits; whether some were taken. Who is refused would be refused by the run that goes on, too."""
+    for _ in range(rng.randrange(6)):
+        over = [cell.key for cell in cells_in(world.state) if cell.status == "over"]
+        step = rng.choice(["", "", *over])
+        mended = Mended(e.RunReopened(step=step), some_revision(world.state, rng))
+        before = len(world.facts)
+        interrupt(world, mended)
+        if len(world.facts) > before:
+            return True
+        refused_after(world, mended)
+    return False
+
+
+def refused_after(world, mended):
+    """The same in two steps, in a state that nobody keeps."""
+    state = world.refold()
+    try:
+        for message in (msgspec.structs.replace(mended.reopened, revised=True), mended.revised):
+            turn(state, message, Moment(world.now, slots=0, held=True))
+    except Refused:
+        return
+    pytest.fail(f"it would be taken by a run that goes on: {mended}")
 
 
 def take_back(world, rng):

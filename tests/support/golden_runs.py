@@ -572,6 +572,33 @@ async def revised(disk):
         await handle.result()
 
 
+async def mended(disk):
+    """A run fails and goes on with another plan: what failed is another step, one comes before it, one is new in a graph."""
+    plan = {
+        "steps": [
+            {"id": "first", "agent": "x"},
+            {"id": "g", "mode": "graph", "steps": [
+                {"id": "a", "agent": "x"},
+                {"id": "h", "needs": ["a"], "steps": [{"id": "b", "agent": "x"}, {"id": "c", "agent": "x"}]},
+            ]},
+            {"id": "last", "agent": "x", "with": {"given": "${steps.g.output}"}},
+        ]
+    }  # fmt: skip
+    script = Scripted({"b": Failure("denied", "no key")}, default=1)
+    async with opened(disk, performer=script) as engine:
+        handle = await engine.start(Plan.model_validate(plan), seed=14)
+        await handle.result()
+        await asyncio.sleep(60)
+        edits = [
+            {"insert": {"id": "key", "agent": "x"}, "before": "b"},
+            {"replace": "b", "step": {"id": "b", "agent": "y", "with": {"key": "${steps.key.output}"}}},
+            {"insert": {"id": "d", "agent": "x", "needs": ["h"]}, "into": "g"},
+        ]
+        script.script["b"] = 2
+        await handle.retry(by="anna", edits=edits, why="there was no key", base=0)
+        await handle.result()
+
+
 async def forked(disk):
     """A run fails while another step is at work; its fork goes on with other inputs, and is then taken back."""
     undo = {"undo": {"agent": "x", "task": "take it back"}}
@@ -599,7 +626,7 @@ async def forked(disk):
 
 RUNS = [
     order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted,
-    forked, strayed, adjusted,
+    forked, strayed, adjusted, mended,
 ]  # fmt: skip
 TOOLS = [pay, keep, book, charge, archive, weather]
 STRATEGIES = {"grown": {"agent:x": thinking}, "strayed": {"agent:grower": strayed_strategy}}

@@ -95,15 +95,17 @@ class Retry:
     run: str
     step: str = ""
     by: str = ""
+    revised: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What is to be different in its plan: `edits`, and what is said about them."""
 
     async def begin(self, engine: Engine) -> str:
         """Open it again here."""
-        await engine.retry(self.run, self.step, self.by)
+        await engine.retry(self.run, self.step, self.by, **self.revised)
         return self.run
 
     def request(self) -> Mapping[str, Any]:
         """Have it opened again."""
-        return {"do": "retry", "run": self.run, "step": self.step, "by": self.by}
+        return {"do": "retry", "run": self.run, "step": self.step, "by": self.by, **self.revised}
 
 
 @dataclass(frozen=True, slots=True)

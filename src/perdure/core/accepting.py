@@ -43,12 +43,20 @@ Message = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A run that is over goes on with a plan that is another one: both, or neither."""
+
+    reopened: e.RunReopened
+    revised: e.RunRevised
+
+
 def accept(state: State, message: Message, at: int) -> None:
     """Raise `Refused` if the message cannot be a fact of this run now."""
     if type(message) is e.QuestionAnswered:
         check_first(state, message)
     if state.ended is not None and type(message) is not e.RunReopened and not _is_rollback(message):
-        raise Over(f"the run {state.run} is over: {state.ended.status}")
+        raise Over(f"the run {state.run} is over: {state.ended.status}", _instead(state.ended, message))
     if (state.started is None) is not (type(message) is e.RunStarted):
         raise Refused("the run has started already" if state.started else f"the run {state.run} has not started")
     match message:
@@ -64,6 +72,17 @@ def accept(state: State, message: Message, at: int) -> None:
                 raise TooManySignals(f"{MOST_SIGNALS:,} signals {message.name!r} wait already")
         case _:
             _accept_about_run(state, message)
+
+
+def _instead(ended: e.RunEnded, message: Message) -> str:
+    """What somebody can do who wants to change what is over."""
+    if not isinstance(message, e.RunRevised):
+        return ""
+    is_bad = ended.status in {"failed", "cancelled"}
+    return "change it and go on: `perdure retry RUN --edit`" if is_bad else _FORK
+
+
+_FORK: Final = "begin a new run with its history: `perdure fork RUN --from STEP --plan FILE`"
 
 
 def _accept_about_run(state: State, message: Message) -> None:
@@ -103,7 +122,7 @@ def _accept_reopening(state: State, message: e.RunReopened) -> None:
     if state.ended is None:
         raise Refused("the run is not over")
     if state.ended.status not in {"failed", "cancelled"}:
-        raise Refused(f"the run has {state.ended.status}: there is nothing to do again")
+        raise Refused(f"the run has {state.ended.status}: there is nothing to do again", _FORK)
     if message.step and not _is_known(state, message.step):
         raise NoStep(f"no step {message.step!r} of this run is over", "`perdure show` lists the steps")
 

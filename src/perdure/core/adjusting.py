@@ -237,6 +237,6 @@ def look_at_revised(turn: Deciding, nodes: Sequence[Node]) -> None:
 
     for node in nodes:
         for cell in cells_at(turn.state, node, past=False):
-            turn.look_at(cell)
-            for holder, _ in bodies_in(cell, past=False):
-                turn.look_at(holder)
+            for each in (cell, *(holder for holder, _ in bodies_in(cell, past=False))):
+                if all(group.open for group in each.around):  # else it is looked at when they have their locks
+                    turn.look_at(each)

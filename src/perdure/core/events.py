@@ -106,6 +106,8 @@ class RunReopened(Event, frozen=True, kw_only=True):
     type = "run_reopened"
     step: str
     """The step that had failed."""
+    revised: bool = False
+    """Its plan is revised with the next fact, and nothing is decided before."""
     by: str = ""
     """Who said so."""
 

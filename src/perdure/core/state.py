@@ -75,6 +75,8 @@ class State:
         """How its plan was revised."""
         self.adjusted: Counter[str] = Counter()
         """How often each rule wanted to revise it, whether that could be or not."""
+        self.awaits = 0
+        """The revision that is to come before anything is decided; 0: none, or it came."""
         self.root: Cell | None = None
         self.cells: dict[str, Cell] = {}
         self.holders: dict[str, Cell] = {}

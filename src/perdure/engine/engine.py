@@ -12,7 +12,7 @@ import msgspec
 
 from perdure.control import serve, socket_of
 from perdure.core import events as e
-from perdure.core.accepting import Look, is_said_before
+from perdure.core.accepting import Look, Mended, is_said_before
 from perdure.core.outline import Outline
 from perdure.core.policy import Layer
 from perdure.core.refusing import Refused
@@ -266,11 +266,30 @@ class Engine:
                 await runner.send(message)
         return [run]
 
-    async def retry(self, run: str, step: str = "", by: str = "") -> list[str]:
-        """Go on with a run that failed or was cancelled: with a new visit of a step, or of whatever was cut off."""
+    async def retry(  # noqa: PLR0913  each is a word of its own, given by name
+        self,
+        run: str,
+        step: str = "",
+        by: str = "",
+        *,
+        edits: "Sequence[AnyEdit | Mapping[str, Any]]" = (),
+        why: str = "",
+        base: int | None = None,
+        widen: bool = False,
+    ) -> list[str]:
+        """Go on with a run that failed or was cancelled: with a new visit of a step, or of whatever was cut off.
+
+        `edits` change its plan first, as `revise` does: what comes again may be another step then. Both are done, or
+        neither.
+        """
         await self._check_known(run)
         runner = await self.host.reopened(run)
-        await runner.send(e.RunReopened(step=step, by=well_formed(by)))
+        reopened = e.RunReopened(step=step, by=well_formed(by))
+        if not edits:
+            await runner.send(reopened)
+        else:
+            revised = self._revision(runner, edits, by=by, why=why, base=base, widen=widen)
+            await runner.send(Mended(reopened, revised))
         return [run]
 
     async def fork(  # noqa: PLR0913  each is a word of its own, given by name
@@ -440,20 +459,29 @@ class Engine:
         base: int | None = None,
         widen: bool = False,
     ) -> int:
-        """Edit the plan of a run that is not over; the number of the new revision.
+        """Edit the plan of a run that is not over; the number of the new revision. One that failed: `retry`.
 
         What is over and what is at work stays as it is. `base` is the revision that the edits were made for; without
         it, the present one. `widen` says that a person lets the plan's budget or policy become wider. Edits are taken
         whole or refused whole: `NotRevised` has every reason.
         """
-        from perdure.engine.revising import message_of, number_of  # noqa: PLC0415  few runs are revised
+        from perdure.engine.revising import number_of  # noqa: PLC0415  few runs are revised
 
         runner = await self.host.runner(run)
-        message = message_of(edits, by=well_formed(by), why=well_formed(why), base=base, widen=widen)
-        self._check_reach(message, runner.state)
-        runner.state.kept.update((each.digest, each.data) for each in self._named if each.data is not None)
+        message = self._revision(runner, edits, by=by, why=why, base=base, widen=widen)
         await runner.send(message)
         return number_of(runner.state, message)
+
+    def _revision(
+        self, runner: Runner, edits: "Sequence[AnyEdit | Mapping[str, Any]]", by: str, why: str, **said: Any
+    ) -> e.RunRevised:
+        """The message, after all that it needs is there."""
+        from perdure.engine.revising import message_of  # noqa: PLC0415  as above
+
+        message = message_of(edits, by=well_formed(by), why=well_formed(why), **said)
+        self._check_reach(message, runner.state)
+        runner.state.kept.update((each.digest, each.data) for each in self._named if each.data is not None)
+        return message
 
     def _check_reach(self, message: e.RunRevised, state: State) -> None:
         """`Elsewhere` if a run that works on no directory would begin to: nobody has said on which."""
