@@ -24,10 +24,15 @@ def run_revised(state: State, event: e.RunRevised) -> None:
         graft = Graft(outline.index)
         take(graft, [EDIT.validate_python(edit) for edit in event.edits])
         renewed, touched = graft.close(), graft.touched
-        outline.renew(renewed, touched, (node for top in graft.gone.values() for node in (top, *within(top))))
+        reordered = [group for group in graft.reordered if group not in touched and not group.serial]
+        gone = (node for top in graft.gone.values() for node in (top, *within(top)))
+        outline.renew(renewed, (*touched, *reordered), gone)
         for group in sorted(touched, key=lambda node: node.depth):  # whatever is inside is found by its new place
             for cell, body in _bodies_at(state, group):
                 _refit(cell, body, touched[group])
+        for group in reordered:
+            for cell, body in _bodies_at(state, group):
+                _rewire(cell, body)
         for node in renewed:
             _renew(state, node, outline)
         for node in graft.born:

@@ -77,7 +77,7 @@ class _Proposal:
             problems = problems or [*self._never_run(), *self._broken()]
             if problems:
                 raise NotRevised(problems)
-            return [*self._graft.touched, *self._graft.amended]
+            return [*self._graft.touched, *self._graft.amended, *self._graft.reordered]
         finally:
             self._graft.undo()
 

@@ -9,7 +9,7 @@ the world leads to what was recorded, the rules have changed.
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, cast
+from typing import ClassVar, Final, NamedTuple, cast
 
 from msgspec import structs
 
@@ -134,6 +134,14 @@ _ROOMS: Final = (
 )
 
 
+class _Fitting(NamedTuple):
+    """A turn that led to what was recorded."""
+
+    room: _Room
+    state: State
+    made: list[e.Event]
+
+
 class _Redeciding:
     def __init__(self, run: str, rules: Rules, facts: Sequence[Fact]) -> None:
         self._run, self._rules, self._facts = run, rules, facts
@@ -201,16 +209,18 @@ class _Redeciding:
         return first
 
     def _by_rooms(self, message: Message, locked: frozenset[str]) -> Difference | None:
-        """Decide in one room after another; None if one of them leads to what was recorded."""
+        """Decide in one room after another; None if one of them leads to what was recorded, as far as any does."""
         first: Difference | None = None
+        longest: _Fitting | None = None
         for room in tuple(self._rooms):
-            found = self._decided(message, self._moment(room, locked))
-            if found is None:
-                self._rooms.remove(room)
-                self._rooms.insert(0, room)
-                return None
-            first = found if room == _ROOMS[0] or first is None else first
-        return first
+            found = self._decided(message, self._moment(room, locked), room)
+            if isinstance(found, Difference):
+                first = found if room == _ROOMS[0] or first is None else first
+            elif longest is None or len(found.made) > len(longest.made):
+                longest = found
+                if self._place + len(found.made) >= self._end:
+                    break
+        return first if longest is None else self._pass(longest)
 
     def _moment(self, room: _Room, locked: frozenset[str]) -> Moment:
         at, end = self._facts[self._place][1], self._end
@@ -227,17 +237,18 @@ class _Redeciding:
 
     def _locks_of(self, difference: Difference) -> frozenset[str]:
         """Locks of the first who would begin now and did not: another run may have held them."""
-        first = difference.decided[difference.same : difference.same + 1]
-        if not first or not isinstance(first[0], _TAKING):
+        taking = (event for event in difference.decided[difference.same :] if isinstance(event, _TAKING))
+        first = next(taking, None)
+        if first is None:
             return frozenset()
         state = self._folded(self._place)
         for event in difference.decided:  # it may have been entered in this very turn
             evolve(state, event, self._facts[self._place][1])
-        return frozenset(state.cells[first[0].step].traits.locks)
+        return frozenset(state.cells[first.step].traits.locks)
 
     # ------------------------------------------------------------ one turn
 
-    def _decided(self, message: Message, moment: Moment) -> Difference | None:
+    def _decided(self, message: Message, moment: Moment, room: _Room) -> Difference | _Fitting:
         state = self._state if self._state is not None else self._folded(self._place)
         self._state, error = None, ""
         made: list[e.Event] = []
@@ -248,26 +259,26 @@ class _Redeciding:
         end = self._end
         recorded = [event for event, _ in self._facts[self._place : end]]
         if not error and self._fits(made, recorded, end):
-            return self._pass(state, made, end)
+            return _Fitting(room, state, made)
         word = "look" if isinstance(message, Look) else message.type
         told = tuple(recorded), tuple(made)
         return Difference(self._place + 1, self._turns + 1, word, *told, error)
 
     def _fits(self, made: list[e.Event], recorded: list[e.Event], end: int) -> bool:
         """Whether it is what was recorded: all of it, or, where a fork has cut a turn off, all that was left."""
-        if self._is_cut(end):
-            return bool(made) and made[: len(recorded)] == recorded
-        return bool(made) and made == recorded[: len(made)]
+        is_short = len(made) <= len(recorded) or self._is_cut(end)
+        return bool(made) and is_short and made[: len(recorded)] == recorded[: len(made)]
 
     def _is_cut(self, end: int) -> bool:
         return end < len(self._facts) and isinstance(self._facts[end][0], e.RunForked)
 
-    def _pass(self, state: State, made: list[e.Event], end: int) -> None:
-        """Go on behind a turn, with the state that it left."""
-        state.kept.clear()
-        is_whole = self._place + len(made) <= end
-        self._place = self._place + len(made) if is_whole else end
-        self._state = state if is_whole else None
+    def _pass(self, found: _Fitting) -> None:
+        """Go on behind a turn, with the state that it left, and in such a room first."""
+        self._rooms.remove(found.room)
+        self._rooms.insert(0, found.room)
+        found.state.kept.clear()
+        end, place = self._end, self._place + len(found.made)
+        self._place, self._state = (place, found.state) if place <= end else (end, None)
 
     def _folded(self, place: int) -> State:
         return replay(self._run, self._rules, self._facts[:place])
