@@ -236,15 +236,17 @@ class _Redeciding:
         return {tool: used[tool] for cell in cells.values() if (tool := cell.traits.tool)}
 
     def _locks_of(self, difference: Difference) -> frozenset[str]:
-        """Locks of the first who would begin now and did not: another run may have held them."""
+        """Locks of the first who would begin now and did not: another run may have held those that nobody took."""
         taking = (event for event in difference.decided[difference.same :] if isinstance(event, _TAKING))
         first = next(taking, None)
         if first is None:
             return frozenset()
-        state = self._folded(self._place)
+        state, then = self._folded(self._place), self._folded(self._end)
         for event in difference.decided:  # it may have been entered in this very turn
             evolve(state, event, self._facts[self._place][1])
-        return frozenset(state.cells[first.step].traits.locks)
+        takers = (event for event in difference.recorded if isinstance(event, _TAKING))
+        taken = {lock for each in takers for lock in then.cells[each.step].traits.locks}
+        return frozenset(state.cells[first.step].traits.locks) - taken
 
     # ------------------------------------------------------------ one turn
 
