@@ -58,7 +58,7 @@ def test_this_seed():
     told(int(os.environ.get("PERDURE_SEED", FIRST)))
 
 
-@pytest.mark.parametrize("seed", [27, 105, 351, 1157, 10117, 10483, 11871, 20221, 1_001_557])
+@pytest.mark.parametrize("seed", [27, 105, 351, 1157, 10117, 10483, 11871, 20221, 1_001_557, 1_003_119])
 def test_sequences_that_once_broke_an_invariant(seed):
     told(seed)
 

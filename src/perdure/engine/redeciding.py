@@ -202,7 +202,7 @@ class _Redeciding:
             if found is None:
                 return None
             first = first or found
-            more = self._locks_of(found) - locked
+            more = self._locks_of(found, locked)
             if not more:
                 return first
             locked |= more
@@ -235,8 +235,11 @@ class _Redeciding:
         used = Counter(cells[each.step].traits.tool for each in begun)
         return {tool: used[tool] for cell in cells.values() if (tool := cell.traits.tool)}
 
-    def _locks_of(self, difference: Difference) -> frozenset[str]:
-        """Locks of the first who would begin now and did not: another run may have held those that nobody took."""
+    def _locks_of(self, difference: Difference, locked: frozenset[str]) -> frozenset[str]:
+        """Locks of the first who would begin now and did not: another run may have held them.
+
+        Those that nobody took at that time are more likely.
+        """
         taking = (event for event in difference.decided[difference.same :] if isinstance(event, _TAKING))
         first = next(taking, None)
         if first is None:
@@ -246,7 +249,8 @@ class _Redeciding:
             evolve(state, event, self._facts[self._place][1])
         takers = (event for event in difference.recorded if isinstance(event, _TAKING))
         taken = {lock for each in takers for lock in then.cells[each.step].traits.locks}
-        return frozenset(state.cells[first.step].traits.locks) - taken
+        wanted = frozenset(state.cells[first.step].traits.locks) - locked
+        return wanted - taken or wanted
 
     # ------------------------------------------------------------ one turn
 
