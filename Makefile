@@ -37,6 +37,8 @@ bench: $(READY) ## Measure, as ratios
 	$(BIN)/python bench/journal.py
 	$(BIN)/python bench/engine.py
 	$(BIN)/python bench/hands.py
+	$(BIN)/python bench/recovery.py
+	$(BIN)/python bench/revision.py
 
 soak: $(READY) ## Every campaign at its long volume
 	PERDURE_VOLUME=soak $(BIN)/pytest -n auto --timeout=0 -m campaign

@@ -3,6 +3,7 @@
 Run with `python bench/revision.py`. Only CPU time of this process is counted.
 """
 
+from statistics import median
 from time import process_time
 from typing import Any
 
@@ -10,7 +11,7 @@ from perdure.core import events as e
 from perdure.plan import Plan
 from perdure.testing.worlds import World
 
-STEPS = 5_000
+STEPS, ROUNDS = 5_000, 3
 
 
 def graph() -> Plan:
@@ -24,6 +25,13 @@ def graph() -> Plan:
 def serial() -> Plan:
     """One step after another."""
     return Plan.model_validate({"steps": [{"id": f"s{n}", "tool": "x.y", "with": {"n": n}} for n in range(STEPS)]})
+
+
+def nested() -> Plan:
+    """Fifty groups side by side, each with a hundred steps after each other."""
+    steps = [{"id": f"s{n}", "tool": "x.y", "with": {"n": n}} for n in range(STEPS)]
+    groups = [{"id": f"g{n}", "steps": steps[100 * n : 100 * (n + 1)]} for n in range(STEPS // 100)]
+    return Plan.model_validate({"mode": "graph", "steps": groups})
 
 
 def under_way(plan: Plan, done: int) -> World:
@@ -58,14 +66,14 @@ def warm_up() -> None:
 
 
 def main() -> None:
-    """Print a line for each kind of plan and edit: the first revision of a run, and the median of those after it."""
+    """Print a line for each kind of plan and edit: the first revision of a run, and those after it, as medians."""
     warm_up()
-    for shape, done in ((graph, 2_000), (serial, 1_000)):
+    for shape, done in ((graph, 2_000), (serial, 1_000), (nested, 1_000)):
         for name, edit in EDITS.items():
-            world = under_way(shape(), done)
-            first = cost(world, edit(0))
-            rest = sorted(cost(world, edit(n)) for n in range(1, 8))
-            print(f"{shape.__name__:7} {name:8} first {first:6.1f} ms   then {rest[3]:6.1f} ms")
+            worlds = [under_way(shape(), done) for _ in range(ROUNDS)]
+            first = median(cost(world, edit(0)) for world in worlds)
+            rest = median(cost(world, edit(n)) for world in worlds for n in range(1, 8))
+            print(f"{shape.__name__:7} {name:8} first {first:6.1f} ms   then {rest:6.1f} ms")
 
 
 if __name__ == "__main__":

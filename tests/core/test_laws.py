@@ -10,6 +10,7 @@ from hashlib import sha256
 import msgspec
 import pytest
 from laws import cells_in, check_journal, check_rest, check_state, snapshot
+from promises import check_fork
 from random_edits import some_revision
 from random_plans import COMMON, a_plan
 from recoveries import recovering, straying
@@ -482,19 +483,7 @@ def another_way(world, other, at, rng):
         check_idle(other)
         if other.state.ended is None and not other.step() and not nudge(other, rng):
             break
-    check_fork(other, at)
-
-
-def check_fork(other, at):
-    """No visit that was over is tried again, but one that was over in doubt; nothing is taken back that is another's."""
-    over = {(each.step, each.visit) for each in other.events[:at] if e.ends_step(each) and not in_doubt(each)}
-    begun = [each for each in other.events[at:] if isinstance(each, e.AttemptStarted)]
-    assert not over & {(each.step, each.visit) for each in begun if each.deed != "undo"}
-    assert not any(other.state.effects[each.step, each.visit].of for each in begun if each.deed == "undo")
-
-
-def in_doubt(event):
-    return isinstance(event, e.StepPassed) or (event.failure is not None and event.failure.kind == "in_doubt")
+    check_fork(other.events, at, other.state)
 
 
 @pytest.mark.campaign

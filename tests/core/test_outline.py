@@ -26,4 +26,4 @@ def test_what_was_worked_out_is_kept():
     )
     traits = outline.traits(root.children[0])
     assert outline.traits(root.children[0]) is traits
-    assert traits.target("success") == traits.target("success") == "next"
+    assert outline.target(root.children[0], "success") == outline.target(root.children[0], "success") == "next"

@@ -444,6 +444,31 @@ def test_usage_is_not_forgotten():
     assert made.state.cells[""].ledger.spent["tokens"] == 5
 
 
+def test_a_step_that_needs_nobody_any_more_begins_at_once():
+    """Its group has the same steps as before; only who waits for whom is other."""
+    steps = [{"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y"}, {"id": "c", "tool": "x.y", "needs": ["a", "b"]}]
+    world = World({"mode": "graph", "steps": steps}).start()
+    assert [each.step for each in world.commands()] == ["a", "b"]
+    world.send(e.RunRevised(base=0, edits=({"amend": "c", "fields": {"needs": []}},)))
+    assert [each.step for each in world.commands()] == ["a", "b", "c"]
+    assert world.run().status == "succeeded"
+
+
+def test_a_step_that_needs_another_now_waits_for_it():
+    steps = [{"id": "a", "tool": "x.y"}, {"id": "b", "tool": "x.y"}, {"id": "c", "tool": "x.y", "needs": ["a"]}]
+    world = World({"mode": "graph", "steps": steps}, order=1).start()
+    world.send(e.RunRevised(base=0, edits=({"amend": "c", "fields": {"needs": ["a", "b"]}},)))
+    assert world.run().status == "succeeded"
+    assert world.done()[-1] == "c"
+
+
+def test_a_step_that_became_more_important_goes_first():
+    steps = [{"id": name, "tool": "x.y"} for name in ("a", "b", "c")]
+    world = World({"mode": "graph", "steps": steps, "limit": 1}).start()
+    world.send(e.RunRevised(base=0, edits=({"amend": "c", "fields": {"priority": 5}},)))
+    assert world.run().done() == ["a", "c", "b"]
+
+
 def test_a_step_that_only_a_jump_leads_to_can_be_amended_and_replaced():
     steps = new("a", max_visits=2, on={"exhausted": "c"}), new("b", on={"success": "a"}), new("c")
     made = world(*steps)

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from perdure.plan.conforming import DEEPEST, flaws
+from perdure.plan.conforming import DEEPEST, MOST_READY, flaws
 
 PERSON = {
     "type": "object",
@@ -146,3 +146,10 @@ def test_the_library_is_loaded_when_it_is_used():
     code = "import sys, perdure.plan.conforming as c; before = 'jsonschema_rs' in sys.modules; c.flaws(1, {}); print(before, 'jsonschema_rs' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]
+
+
+def test_many_schemas_are_told_apart():
+    """They are kept ready by what they are, never by where they happened to stand in memory."""
+    for n in range(MOST_READY + 10):
+        assert flaws(n, {"const": n}) == []
+        assert flaws(n, {"const": n + 1}) != []

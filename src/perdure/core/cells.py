@@ -205,11 +205,12 @@ class Cell:
         "undo", "visit", "ways", "within", "work",
     )  # fmt: skip
 
-    def __init__(self, key: str, traits: Traits, parent: "Cell | None", position: int, scope: "Scope") -> None:
-        self.key, self.traits, self.parent, self.position = key, traits, parent, position
-        self.node, self.step = traits.node, traits.step
+    def __init__(self, key: str, node: Node, parent: "Cell | None", position: int, scope: "Scope") -> None:
+        self.key, self.parent, self.position = key, parent, position
+        self.node, self.step = node, node.step
         """Its place in the plan, and the step there; the run itself has none."""
-        self.tree = traits.node
+        self.traits: Traits = scope.outline.traits(node)
+        self.tree = node
         """Whose children its children are: its own node, unless the plan inside came by name."""
         self.scope = scope
         """What its own expressions see."""
@@ -221,7 +222,7 @@ class Cell:
         """Its own budget, if it has one."""
         self.ledgers: tuple[Ledger, ...] = parent.ledgers if parent else ()
         """All that it counts in, the innermost first."""
-        self.kind: Kind = traits.kind
+        self.kind: Kind = self.traits.kind
         self.status: Status = "idle"
         self.visit = self.laps = 0
         """Its visit in the run, and how many it had since the group around it was entered."""
@@ -250,6 +251,10 @@ class Cell:
     def is_live(self) -> bool:
         """Whether a visit is under way."""
         return self.status in LIVE
+
+    def target(self, exit_: str) -> str:
+        """Where an exit of its step leads."""
+        return self.scope.outline.target(self.node, exit_)
 
     @property
     def failed_question(self) -> str:

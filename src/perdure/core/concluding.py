@@ -33,7 +33,7 @@ def conclude(turn: Deciding, cell: Cell, how: Ending) -> None:
 
 def _may_recover(turn: Deciding, cell: Cell, how: Ending) -> bool:
     """Whether nobody was asked about this failure who would have to be asked again."""
-    if cell.parent is not None and cell.traits.target("failure") != "recover":
+    if cell.parent is not None and cell.target("failure") != "recover":
         return False
     kind, inside = how.failure.kind if how.failure else "", turn.state.cells.get(how.cause)
     if not how.cause:
@@ -47,7 +47,7 @@ def _may_recover(turn: Deciding, cell: Cell, how: Ending) -> bool:
 def _had_its_ladder(cell: Cell) -> bool:
     """Whether all that there is against a failure was asked for when a step failed."""
     was_tried = cell.kind == "work" and cell.result is not None and not cell.result.passed
-    return was_tried and cell.traits.target("failure") == "recover"
+    return was_tried and cell.target("failure") == "recover"
 
 
 def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure, *, after: bool) -> None:

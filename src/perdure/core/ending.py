@@ -58,7 +58,7 @@ def leads_to(cell: Cell, exit_: str, failure: Failure | None) -> tuple[str, bool
     """The target of an exit, and whether the plan goes on in spite of a failure."""
     if is_item(cell):
         return ("next" if exit_ != "failure" else "recover"), False
-    target = cell.traits.target(exit_)
+    target = cell.target(exit_)
     if target == "recover" and failure is not None and goes_on(cell, failure.kind):
         return "next", True
     return target, False

@@ -41,7 +41,7 @@ def _run_started(state: State, event: e.RunStarted) -> None:
     outline = state.rules.outline(event.plan)
     state.started = event
     scope = Scope("run", outline, outline.index.root)
-    root = Cell("", outline.traits(outline.index.root), None, 0, scope)
+    root = Cell("", outline.index.root, None, 0, scope)
     scope.holder = state.root = state.cells[""] = state.holders[""] = root
     root.status, root.visit, root.at = "active", 1, state.at
     root.body = _body_of(root)

@@ -68,8 +68,9 @@ def _free_dependents(parent: Cell, body: Graph, cell: Cell, result: Result) -> N
 
 def count_need(body: Graph, position: int, need: Result) -> None:
     """Note how something ended that a child needs."""
-    counts = {"bad": body.unmet, "skipped": body.skipped}.get(verdict_of(need))
-    if counts is not None:
+    verdict = verdict_of(need)
+    if verdict != "good":
+        counts = body.unmet if verdict == "bad" else body.skipped
         counts[position] = counts.get(position, 0) + 1
 
 

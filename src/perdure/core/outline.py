@@ -1,6 +1,7 @@
 """A plan made ready for running: what is asked at every turn, worked out once and shared by all runs of the plan."""
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from hashlib import sha256
 from sys import intern
@@ -11,8 +12,8 @@ from perdure.core.layers import layer_of
 from perdure.core.policy import Layer
 from perdure.core.values import digest_of
 from perdure.plan.expr import template, texts_in
-from perdure.plan.flow import choices_of, exits, needed_by, target_of
-from perdure.plan.index import Index, Node
+from perdure.plan.flow import exits, may_jump, needed_by, target_of
+from perdure.plan.index import Index, Node, within
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, Budget, ModelCall, ToolCall
 from perdure.plan.model.steps import (
@@ -31,6 +32,7 @@ from perdure.plan.model.steps import (
     WaitStep,
     Working,
 )
+from perdure.plan.uses import words_of
 
 AnyCall = ToolCall | ModelCall | AgentCall
 """A call as it stands in a plan."""
@@ -89,7 +91,7 @@ class Wiring:
 
 def priority_of(node: Node) -> int:
     """What a step says about its own importance."""
-    return node.step.priority if isinstance(node.step, Working) else 0
+    return vars(node.step).get("priority", 0) if node.step else 0
 
 
 def _is_plain(value: Any) -> bool:
@@ -118,12 +120,11 @@ _NOTHING: Final = Form(None)
 
 
 class Traits:
-    """What a step is like. Asking a model takes long; what every turn asks is worked out once and kept here."""
+    """What a step is like, wherever it stands. Asking a model takes long; what every turn asks is worked out once."""
 
     __slots__ = (
         "_literal",
         "_outline",
-        "_targets",
         "asks",
         "budgets",
         "call",
@@ -139,7 +140,6 @@ class Traits:
         "kind",
         "layer",
         "locks",
-        "node",
         "rank",
         "step",
         "tool",
@@ -150,7 +150,7 @@ class Traits:
 
     def __init__(self, node: Node, outline: "Outline", call: Any = None) -> None:
         step = node.step
-        self.node, self.step, self.id = node, step, node.id
+        self.step, self.id = step, node.id
         self.usual: Final = None if call is None else outline.traits(node)
         """What it is like otherwise, if this is another way to do it."""
         self.kind: Kind = "work" if call is not None else kind_of(node)
@@ -187,16 +187,8 @@ class Traits:
         self.asks: Final = int(isinstance(self.call, (ModelCall, AgentCall)))
         """How many calls of models it makes at least."""
         self._outline = outline
-        self._targets: dict[str, str] | None = None
+        """Where it was first asked for; trees of single runs are lent it."""
         self._literal: Asked | None = None
-
-    def moved(self, node: Node, outline: "Outline") -> "Traits":
-        """The same step at a node of another tree."""
-        made = object.__new__(Traits)
-        for name in _MOVED:
-            setattr(made, name, getattr(self, name))
-        made.node, made._outline, made._targets = node, outline, None
-        return made
 
     @property
     def given(self) -> Form:
@@ -215,22 +207,6 @@ class Traits:
     def wants_secrets(self) -> bool:
         """Whether its call wants values that must not be written down."""
         return any(reference.root == "secrets" for reference in self.given.references)
-
-    def forget_targets(self) -> None:
-        """Where its exits lead may be another step now."""
-        self._targets = None
-
-    def target(self, exit_: str) -> str:
-        """Where an exit leads."""
-        if self._targets is None:
-            self._targets = {}
-        found = self._targets.get(exit_)
-        if found is None:
-            found = self._targets[exit_] = intern(target_of(self.node, exit_, self._outline.index))
-        return found
-
-
-_MOVED: Final = tuple(name for name in Traits.__slots__ if name not in {"node", "_outline", "_targets"})
 
 
 def _budgets_of(node: Node) -> tuple[Budget, ...]:
@@ -271,13 +247,9 @@ def _leads_back(node: Node, index: Index) -> bool:
 
 
 def _targets_in(node: Node, index: Index) -> Iterator[str]:
-    stack = [node]
-    while stack:
-        each = stack.pop()
-        stack.extend(each.children)
-        step = each.step
-        if step is not None and (getattr(step, "on", None) or choices_of(step)):  # else it leads on, or nowhere
-            yield from (target_of(each, exit_, index) for exit_ in exits(step))
+    for each in (node, *within(node)):
+        if each.step is not None and may_jump(each):
+            yield from (target_of(each, exit_, index) for exit_ in exits(each.step))
 
 
 class Outline:
@@ -286,14 +258,14 @@ class Outline:
     def __init__(self, plan: Plan, data: bytes | None = None) -> None:
         self.plan = plan
         self._data = data
-        self._traits: dict[Node, Traits] = {}
+        self._traits: dict[str, Traits] = {}
         self._wirings: dict[Node, Wiring] = {}
         self._loops: dict[Node, bool] = {}
         self._forms: dict[int, Form] = {}
         self._other_ways: dict[tuple[Node, int], Traits] = {}
         self._found: dict[tuple[Node, str], ToolCall] = {}
-        self._lent: dict[str, Traits] = {}
-        """What was worked out for all runs of the plan, by id."""
+        self._targets: dict[tuple[Node, str], str] = {}
+        self._words: dict[str, list[str]] = {}
         self.chosen: dict[str, str] = {}
         """Steps that are there, or are as they are, because of what another step gave; and which one that is."""
         self.is_own = False
@@ -303,8 +275,7 @@ class Outline:
         """The same for one run alone. What was worked out stays so."""
         copied = Outline(self.plan, self._data)
         copied.is_own, copied.index = True, self.index.copy()
-        copied._forms = dict(self._forms)
-        copied._lent = {node.id: traits for node, traits in self._traits.items()}
+        copied._forms, copied._traits, copied._words = dict(self._forms), dict(self._traits), dict(self._words)
         return copied
 
     def renew(self, nodes: Iterable[Node], groups: Iterable[Node], gone: Iterable[Node]) -> None:
@@ -314,15 +285,12 @@ class Outline:
             self.__dict__.pop(word, None)
         left = tuple(gone)
         for node in (*nodes, *left):
-            self._traits.pop(node, None)
-            self._lent.pop(node.id, None)
+            self._traits.pop(node.id, None)
+            self._words.pop(node.id, None)
         for group in (*groups, *left):
             self._wirings.pop(group, None)
-        self._loops.clear()
-        self._other_ways.clear()
-        self._found.clear()
-        for traits in self._traits.values():
-            traits.forget_targets()
+        for kept in (self._loops, self._other_ways, self._found, self._targets):
+            kept.clear()
 
     @cached_property
     def index(self) -> Index:
@@ -360,15 +328,30 @@ class Outline:
         """Whether a step in a group may lead back, to itself or to one before it."""
         found = self._loops.get(group)
         if found is None:
-            found = self._loops[group] = any(_leads_back(child, self.index) for child in group.children)
+            found = any(_leads_back(child, self.index) for child in group.children if child.children or may_jump(child))
+            self._loops[group] = found
         return found
 
     def traits(self, node: Node) -> Traits:
         """A step of the plan, or the plan as a whole."""
-        found = self._traits.get(node)
+        found = self._traits.get(node.id)
         if found is None:
-            lent = self._lent.pop(node.id, None)
-            found = self._traits[node] = Traits(node, self) if lent is None else lent.moved(node, self)
+            found = self._traits[node.id] = Traits(node, self)
+        return found
+
+    def naming(self, names: AbstractSet[str], new: AbstractSet[Node]) -> list[Node]:
+        """The steps that may name one of some others, but for those that are looked at anyway because they are new."""
+        nodes, words = self.index.nodes, self._words
+        for node in nodes:
+            if node.id not in words and node.step and node not in new:
+                words[node.id] = words_of(node.step)
+        return [node for node in nodes if node not in new and not names.isdisjoint(words[node.id])]
+
+    def target(self, node: Node, exit_: str) -> str:
+        """Where an exit of a step leads."""
+        found = self._targets.get((node, exit_))
+        if found is None:
+            found = self._targets[node, exit_] = intern(target_of(node, exit_, self.index))
         return found
 
     def another_way(self, node: Node, call: AnyCall) -> Traits:

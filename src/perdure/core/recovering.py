@@ -56,7 +56,7 @@ def recover(
     if cell.is_asking:
         _hear(turn, cell, failure)
         return
-    is_led = cell.traits.target("failure") != "recover"
+    is_led = cell.target("failure") != "recover"
     for rung in ladder_of(cell, failure.kind):
         if rung not in WITHIN and is_led:
             break
@@ -173,7 +173,7 @@ def take_back_in(turn: Deciding, owner: Cell, failure: Failure, cause: str) -> N
 
 def _target_of(cell: Cell) -> str:
     """Where its failure leads when nothing else is done against it."""
-    return cell.traits.target("failure")
+    return cell.target("failure")
 
 
 # ------------------------------------------------------------------------------- what a person says

@@ -7,7 +7,7 @@ its own. Groups that an edit has touched are fitted to their new children. No re
 from collections.abc import Callable, Container, Iterator
 
 from perdure.core import events as e
-from perdure.core.cells import Body, Cell, Graph, Grown, Serial
+from perdure.core.cells import Body, Cell, Graph, Grown, Scope, Serial
 from perdure.core.outline import Outline
 from perdure.core.reopening import reset_needs
 from perdure.core.state import State
@@ -25,12 +25,17 @@ def run_revised(state: State, event: e.RunRevised) -> None:
         graft = Graft(outline.index)
         take(graft, [EDIT.validate_python(edit) for edit in event.edits])
         renewed, touched = graft.close(), graft.touched
-        outline.renew(renewed, touched, (node for top in graft.gone.values() for node in (top, *within(top))))
+        reordered = [group for group in graft.reordered if group not in touched and not group.serial]
+        gone = (node for top in graft.gone.values() for node in (top, *within(top)))
+        outline.renew(renewed, (*touched, *reordered), gone)
         for group in sorted(touched, key=lambda node: node.depth):  # whatever is inside is found by its new place
             for cell, body in _bodies_at(state, group):
                 _refit(cell, body, touched[group])
                 if isinstance(body, Serial):
                     _step_back(state, cell, body, graft.born)
+        for group in reordered:
+            for cell, body in _bodies_at(state, group):
+                _rewire(cell, body)
         for node in renewed:
             _renew(state, node, outline)
         for node in graft.born:
@@ -58,21 +63,26 @@ def owned(state: State) -> Outline:
     if shared.is_own:
         return shared
     outline = shared.own()
+    same = {"": outline.index.root, **outline.index.by_id}
+    _adopt_scope(root.scope, shared, outline, same)
     for cell in _all_cells(root):
-        _adopt(cell, shared, outline)
+        if cell.within is not cell.scope:
+            _adopt_scope(cell.within, shared, outline, same)
+        if cell.scope.outline is outline:
+            _adopt(cell, same[cell.node.id])
     return outline
 
 
-def _adopt(cell: Cell, shared: Outline, outline: Outline) -> None:
-    for scope in (cell.scope, cell.within):
-        if scope.outline is shared:
-            scope.outline, scope.top = outline, _same(scope.top, outline)
-    if cell.scope.outline is outline:
-        _rebind(cell, _same(cell.node, outline), outline)
+def _adopt_scope(scope: Scope, shared: Outline, outline: Outline, same: dict[str, Node]) -> None:
+    if scope.outline is shared:
+        scope.outline, scope.top = outline, same[scope.top.id]
 
 
-def _same(node: Node, outline: Outline) -> Node:
-    return outline.index.by_id[node.id] if node.parent else outline.index.root
+def _adopt(cell: Cell, node: Node) -> None:
+    """Let a cell stand for the same step in another tree."""
+    if cell.tree is cell.node:
+        cell.tree = node
+    cell.node = node
 
 
 def _all_cells(top: Cell) -> Iterator[Cell]:
@@ -81,7 +91,8 @@ def _all_cells(top: Cell) -> Iterator[Cell]:
     while stack:
         cell = stack.pop()
         yield cell
-        stack.extend(child for body in _bodies_of(cell) for child in body.children.values())
+        for body in _bodies_of(cell):
+            stack.extend(body.children.values())
 
 
 def _bodies_of(cell: Cell) -> Iterator[Body]:
@@ -95,11 +106,10 @@ def _bodies_of(cell: Cell) -> Iterator[Body]:
 
 def _rebind(cell: Cell, node: Node, outline: Outline) -> None:
     """Let a cell stand for a step as it is now."""
-    if cell.tree is cell.node:
-        cell.tree = node
     is_other_way = cell.traits.usual is not None and (cell.is_live or cell.step is node.step)
     cell.traits = outline.another_way(node, cell.traits.call) if is_other_way else outline.traits(node)
-    cell.node, cell.step = node, node.step
+    cell.step = node.step
+    _adopt(cell, node)
 
 
 # ------------------------------------------------------------------------------- steps that are others now
@@ -175,8 +185,9 @@ def _bodies_at(state: State, group: Node) -> Iterator[tuple[Cell, Body]]:
 def _refit(cell: Cell, body: Body, before: list[Node]) -> None:
     """Give every child its new place. One that is gone was not reached in this visit, but perhaps in an earlier one."""
     places = {child.id: child.position for child in cell.tree.children}
-    children = {position: body.children.pop(position) for position in list(body.children)}
-    for position, child in children.items():
+    children = list(body.children.items())
+    body.children.clear()
+    for position, child in children:
         place = places.get(before[position].id)
         if place is not None:
             body.children[place], child.position = child, place

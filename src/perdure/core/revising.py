@@ -19,14 +19,13 @@ from perdure.core.state import State
 from perdure.core.widening import widenings
 from perdure.plan.checks import check_section
 from perdure.plan.edits import EditError, as_data, read_edits, too_large
-from perdure.plan.flow import SerialFlow, choices_of
+from perdure.plan.flow import SerialFlow, may_jump
 from perdure.plan.grafting import Graft, take
 from perdure.plan.index import Node, Section, within
 from perdure.plan.limits import Limits
 from perdure.plan.model.edits import Amend, AnyEdit, Insert, Remove, Replace
 from perdure.plan.problems import Problem
 from perdure.plan.raw import undisturbed
-from perdure.plan.uses import mentions
 
 ANY = -1
 """Stands for the present revision, whatever it is."""
@@ -96,7 +95,8 @@ class _Proposal:
         self._state = state
         self._standing = standing
         self._message = message
-        self._graft = Graft(owned(state).index)
+        self._outline = owned(state)
+        self._graft = Graft(self._outline.index)
         self._index = self._graft.index
         self._flow = SerialFlow(self._index)
         self._present: dict[Node, list[tuple[Cell, Body]]] = {}
@@ -115,7 +115,7 @@ class _Proposal:
             problems = problems or [*self._never_run(), *self._broken()]
             if problems:
                 raise NotRevised(problems)
-            return [*self._graft.touched, *self._graft.amended]
+            return [*self._graft.touched, *self._graft.amended, *self._graft.reordered]
         finally:
             self._graft.undo()
 
@@ -258,18 +258,12 @@ class _Proposal:
         new = [node for top in graft.born for node in (top, *within(top))]
         old = [node for top in graft.gone.values() for node in (top, *within(top))]
         names = {each.id for each in (*old, *amended)}
-        naming = [node for node in index.nodes if node.step and mentions(node.step, names)] if names else []
-        nodes = list(dict.fromkeys((*new, *amended, *naming)))
+        nodes = dict.fromkeys((*new, *amended))
+        nodes = [*nodes, *(self._outline.naming(names, nodes.keys()) if names else ())]
         inside = [node for each in graft.amended for node in within(each) if getattr(node.step, "budget", None)]
         about_plan = (index.root,) if names or index.root in graft.amended else ()
         groups = list(dict.fromkeys((*about_plan, *graft.touched, *nodes, *inside)))
-        return Section(index, nodes, groups, jumps=any(map(_jumps, (*new, *old, *amended))))
-
-
-def _jumps(node: Node) -> bool:
-    """Whether a step may lead elsewhere than to the one that follows."""
-    step = node.step
-    return step is not None and bool(getattr(step, "on", None) or choices_of(step))
+        return Section(index, nodes, groups, jumps=any(map(may_jump, (*new, *old, *amended))))
 
 
 def _has_more(cell: Cell) -> bool:

@@ -241,11 +241,10 @@ class State:
         if isinstance(parent.body, Grown):
             return self._make_grown(parent, parent.body, position)
         node = parent.tree.children[position]
-        traits = parent.within.outline.traits(node)
-        return Cell(parent.inner + traits.id, traits, parent, position, parent.within)
+        return Cell(parent.inner + node.id, node, parent, position, parent.within)
 
     def _make_item(self, parent: Cell, position: int) -> Cell:
-        cell = Cell(f"{parent.key}/{parent.visit}[{position}]", parent.traits, parent, position, parent.scope)
+        cell = Cell(f"{parent.key}/{parent.visit}[{position}]", parent.node, parent, position, parent.scope)
         cell.kind = "serial" if parent.node.serial else "graph"
         self._hold(cell, Scope("item", parent.scope.outline, parent.node, parent.scope), f"{cell.key}.")
         cell.within.item = position
@@ -254,7 +253,7 @@ class State:
     def _make_grown(self, parent: Cell, body: Grown, position: int) -> Cell:
         node, outline = body.added[position]
         scope = Scope("grown", outline, node, parent.within)
-        cell = Cell(f"{parent.inner}{position + 1}", outline.traits(node), parent, position, scope)
+        cell = Cell(f"{parent.inner}{position + 1}", node, parent, position, scope)
         scope.holder, cell.within = cell, scope
         cell.inner = f"{cell.key}."
         self.holders[cell.inner] = cell

@@ -9,7 +9,7 @@ the world leads to what was recorded, the rules have changed.
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, TypeGuard, cast
+from typing import ClassVar, Final, NamedTuple, TypeGuard, cast
 
 from msgspec import structs
 
@@ -148,6 +148,14 @@ _ROOMS: Final = (
 )
 
 
+class _Fitting(NamedTuple):
+    """A turn that led to what was recorded."""
+
+    room: _Room
+    state: State
+    made: list[e.Event]
+
+
 class _Redeciding:
     def __init__(self, run: str, rules: Rules, facts: Sequence[Fact]) -> None:
         self._run, self._rules, self._facts = run, rules, facts
@@ -201,16 +209,6 @@ class _Redeciding:
     # ------------------------------------------------------------ rooms
 
     def _by_message(self, message: Message) -> Difference | None:
-        """First as if other runs had all locks of whoever did not begin; then, but for those that somebody got."""
-        first: Difference | None = None
-        for free in (frozenset[str], self._locks_taken):
-            found = self._by_locks(message, free())
-            if found is None:
-                return None
-            first = first or found
-        return first
-
-    def _by_locks(self, message: Message, free: frozenset[str]) -> Difference | None:
         locked: frozenset[str] = frozenset()
         first: Difference | None = None
         for _ in range(MOST_LOCKS):
@@ -218,23 +216,28 @@ class _Redeciding:
             if not found:
                 return None
             first = first or found[0]
-            more = self._locks_of(max(found, key=lambda each: each.same)) - locked - free
+            more = self._locks_of(max(found, key=lambda each: each.same), locked)
             if not more:
                 return first
             locked |= more
         return first
 
     def _by_rooms(self, message: Message, locked: frozenset[str]) -> list[Difference]:
-        """Decide in one room after another; empty if one of them leads to what was recorded."""
+        """Decide in one room after another; empty if one leads to what was recorded, then as far as any does."""
         differences: list[Difference] = []
+        longest: _Fitting | None = None
         for room in tuple(self._rooms):
-            found = self._decided(message, self._moment(room, locked))
-            if found is None:
-                self._rooms.remove(room)
-                self._rooms.insert(0, room)
-                return []
-            differences.insert(0 if room == _ROOMS[0] else len(differences), found)
-        return differences
+            found = self._decided(message, self._moment(room, locked), room)
+            if isinstance(found, Difference):
+                differences.insert(0 if room == _ROOMS[0] else len(differences), found)
+            elif longest is None or len(found.made) > len(longest.made):
+                longest = found
+                if self._place + len(found.made) >= self._end:
+                    break
+        if longest is None:
+            return differences
+        self._pass(longest)
+        return []
 
     def _moment(self, room: _Room, locked: frozenset[str]) -> Moment:
         at, end = self._facts[self._place][1], self._end
@@ -249,27 +252,26 @@ class _Redeciding:
         used = Counter(cells[each.step].traits.tool for each in begun)
         return {tool: used[tool] for cell in cells.values() if (tool := cell.traits.tool)}
 
-    def _locks_of(self, difference: Difference) -> frozenset[str]:
-        """Locks of the first who would begin now and did not: another run may have held them."""
-        began = enumerate(difference.decided[difference.same :])
-        known = difference.recorded
-        first = next((each for n, each in began if isinstance(each, _TAKING) and (not n or each not in known)), None)
+    def _locks_of(self, difference: Difference, locked: frozenset[str]) -> frozenset[str]:
+        """Locks of the first who would begin now and did not: another run may have held them.
+
+        Those that nobody took at that time are more likely.
+        """
+        taking = (event for event in difference.decided[difference.same :] if isinstance(event, _TAKING))
+        first = next(taking, None)
         if first is None:
             return frozenset()
-        state = self._folded(self._place)
+        state, then = self._folded(self._place), self._folded(self._end)
         for event in difference.decided:  # it may have been entered in this very turn
             evolve(state, event, self._facts[self._place][1])
-        return frozenset(state.cells[first.step].traits.locks)
-
-    def _locks_taken(self) -> frozenset[str]:
-        """Locks that somebody has got in this turn, so that no other run had them."""
-        cells = self._folded(self._end).cells
-        took = (event for event, _ in self._facts[self._place : self._end] if isinstance(event, _TAKING))
-        return frozenset(lock for event in took for lock in cells[event.step].traits.locks)
+        takers = (event for event in difference.recorded if isinstance(event, _TAKING))
+        taken = {lock for each in takers for lock in then.cells[each.step].traits.locks}
+        wanted = frozenset(state.cells[first.step].traits.locks) - locked
+        return wanted - taken or wanted
 
     # ------------------------------------------------------------ one turn
 
-    def _decided(self, message: Message, moment: Moment) -> Difference | None:
+    def _decided(self, message: Message, moment: Moment, room: _Room) -> Difference | _Fitting:
         state = self._state if self._state is not None else self._folded(self._place)
         self._state, error = None, ""
         made: list[e.Event] = []
@@ -280,26 +282,26 @@ class _Redeciding:
         end = self._end
         recorded = [event for event, _ in self._facts[self._place : end]]
         if not error and self._fits(made, recorded, end):
-            return self._pass(state, made, end)
+            return _Fitting(room, state, made)
         word = "look" if isinstance(message, Look) else message.type
         told = tuple(recorded), tuple(made)
         return Difference(self._place + 1, self._turns + 1, word, *told, error)
 
     def _fits(self, made: list[e.Event], recorded: list[e.Event], end: int) -> bool:
         """Whether it is what was recorded: all of it, or, where a fork has cut a turn off, all that was left."""
-        if self._is_cut(end):
-            return bool(made) and made[: len(recorded)] == recorded
-        return bool(made) and made == recorded[: len(made)]
+        is_short = len(made) <= len(recorded) or self._is_cut(end)
+        return bool(made) and is_short and made[: len(recorded)] == recorded[: len(made)]
 
     def _is_cut(self, end: int) -> bool:
         return end < len(self._facts) and isinstance(self._facts[end][0], e.RunForked)
 
-    def _pass(self, state: State, made: list[e.Event], end: int) -> None:
-        """Go on behind a turn, with the state that it left."""
-        state.kept.clear()
-        is_whole = self._place + len(made) <= end
-        self._place = self._place + len(made) if is_whole else end
-        self._state = state if is_whole else None
+    def _pass(self, found: _Fitting) -> None:
+        """Go on behind a turn, with the state that it left, and in such a room first."""
+        self._rooms.remove(found.room)
+        self._rooms.insert(0, found.room)
+        found.state.kept.clear()
+        end, place = self._end, self._place + len(found.made)
+        self._place, self._state = (place, found.state) if place <= end else (end, None)
 
     def _folded(self, place: int) -> State:
         return replay(self._run, self._rules, self._facts[:place])

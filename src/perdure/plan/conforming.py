@@ -5,6 +5,7 @@ at the value would take too long. References lead to places in the same schema: 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final, Protocol, cast
 
@@ -19,6 +20,9 @@ MOST_LOOKS: Final = 100_000
 """How often a part of a schema with references may be held against a part of the value."""
 PATTERN_BYTES: Final = 1_000_000
 """Memory of one pattern."""
+MOST_READY: Final = 4096
+"""Schemas that are kept ready, with about two kilobytes each."""
+SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 SENTENCE: Final = 300
 """Letters of one flaw; the library quotes whole values."""
 
@@ -46,10 +50,10 @@ def flaws(value: Raw, schema: Mapping[str, Any], most: int = 5, place: Path = ()
     """
     try:
         _refuse_large(value)
-        _refuse_large(schema)
-        _refuse_long(schema, value)
-        validator = _validator(schema)
-        return [_told(error, place) for error in islice(validator.iter_errors(value), most)]
+        ready = _ready(schema)
+        if ready.refers:
+            _refuse_long(schema, value)
+        return [_told(error, place) for error in islice(ready.validator.iter_errors(value), most)]
     except _Unusable as refusal:
         return [_sentence(place, str(refusal))]
     except ValueError as error:  # the library meets a value that is not JSON
@@ -59,14 +63,42 @@ def flaws(value: Raw, schema: Mapping[str, Any], most: int = 5, place: Path = ()
 def unusable(schema: Mapping[str, Any]) -> str:
     """Why no value can be held against a schema; empty if values can."""
     try:
-        _refuse_large(schema)
-        _refuse_long(schema, {})
-        _validator(schema)
+        if _ready(schema).refers:
+            _refuse_long(schema, {})
+        _ = _ready(schema).validator
     except _Unusable as refusal:
         return _sentence((), str(refusal))
     except ValueError as error:
         return _sentence((), f"it is not JSON: {error}")
     return ""
+
+
+class _Ready:
+    """A schema that values can be held against. It is held itself, so that no other one comes to have its `id()`."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        _refuse_large(schema)
+        self.schema: Final = schema
+        self.refers: Final = _has_references(schema)
+        """Whether there are references in it; then it is weighed with each value before it is used."""
+
+    @cached_property
+    def validator(self) -> _Validator:
+        """What the library makes of it."""
+        return _validator(self.schema)
+
+
+_READY: Final[dict[int, _Ready]] = {}
+
+
+def _ready(schema: Mapping[str, Any]) -> _Ready:
+    """Made once for each schema: those of plans and tools are asked again and again, and never change."""
+    found = _READY.get(id(schema))
+    if found is None:
+        if len(_READY) >= MOST_READY:
+            _READY.clear()
+        found = _READY[id(schema)] = _Ready(schema)
+    return found
 
 
 def _told(error: _Error, place: Path) -> str:
@@ -120,6 +152,8 @@ def _refuse_large(value: Raw) -> None:
 
 
 def _inside(value: Raw) -> list[Raw]:
+    if type(value) in SCALARS:
+        return []
     if is_mapping(value):
         return list(value.values())
     return list(value) if is_list(value) else []
@@ -127,8 +161,6 @@ def _inside(value: Raw) -> list[Raw]:
 
 def _refuse_long(schema: Mapping[str, Any], value: Raw) -> None:
     """Without references the work is at most schema times value; with them it can double at each one."""
-    if not _has_references(schema):
-        return
     stack: list[tuple[Raw, Raw]] = [(schema, value)]
     for _ in range(MOST_LOOKS):
         if not stack:

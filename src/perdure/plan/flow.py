@@ -78,6 +78,12 @@ def choices_of(step: AnyStep) -> tuple[str, ...]:
     return step.choices if isinstance(step, (DecideStep, AskStep)) else ()
 
 
+def may_jump(node: Node) -> bool:
+    """Whether a step itself may lead elsewhere than to the one that follows, or nowhere."""
+    own = vars(node.step) if node.step else {}
+    return bool(own.get("on") or own.get("choices"))
+
+
 def aimed_at(node: Node, target: str, index: Index) -> Node | None:
     """The step a jump from this node goes to: a child of a serial group around it, in the same scope."""
     found = index.by_id.get(target)
@@ -204,7 +210,8 @@ def needed_by(group: Node) -> list[list[int]]:
     positions = {child.id: child.position for child in group.children}
     edges: list[list[int]] = [[] for _ in group.children]
     for child in group.children:
-        for need in dict.fromkeys(child.step.needs if child.step else ()):
+        needs = child.step.needs if child.step else ()
+        for need in needs if len(needs) < 2 else dict.fromkeys(needs):  # noqa: PLR2004  else one may be named twice
             if need in positions:
                 edges[positions[need]].append(child.position)
     return edges

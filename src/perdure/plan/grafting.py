@@ -46,6 +46,12 @@ class Graft:
         """Steps that stood there before and have other fields now."""
         return [node for node in self._parts if self._stands(node)]
 
+    @property
+    def reordered(self) -> list[Node]:
+        """Groups in which a step that was amended needs others now, or is of another importance."""
+        moved = (node for node in self.amended if _order_of(node.step) != _order_of(self._parts[node][0]))
+        return list(dict.fromkeys(node.parent for node in moved if node.parent is not None))
+
     def _stands(self, node: Node) -> bool:
         return node.parent is None or self.index.by_id.get(node.id) is node
 
@@ -207,6 +213,11 @@ def _take(graft: Graft, edit: AnyEdit, number: int) -> Problem | None:
             return graft.swap(edit.remove, [], number)
         case Amend():
             return graft.amend(edit.amend, edit.fields, number)
+
+
+def _order_of(step: AnyStep | None) -> tuple[Raw, Raw]:
+    own = vars(step) if step else {}
+    return own.get("needs"), own.get("priority")
 
 
 def _of(error: ValidationError, number: int) -> Problem:

@@ -1,8 +1,8 @@
 """Every step of a plan by id, with the groups around it. One walk, no recursion."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from perdure.plan.model.document import Plan
 from perdure.plan.model.steps import AnyStep, GroupStep, MapStep, SubplanStep
@@ -12,22 +12,22 @@ Holder = Plan | GroupStep | MapStep
 """What has `steps` and a `mode`."""
 
 
-@dataclass(eq=False)
 class Node:
     """One step in its place. The plan itself is the root node, without a step."""
 
-    step: AnyStep | None
-    holder: Holder | None
-    """What holds this node's children; for a sub-plan, the inline plan."""
-    parent: "Node | None"
-    position: int
-    depth: int
-    children: list["Node"] = field(default_factory=list)
+    __slots__ = ("_scope", "children", "depth", "holder", "id", "parent", "position", "step")
 
-    @property
-    def id(self) -> str:
-        """The step's id; the root has none."""
-        return self.step.id if self.step else ""
+    def __init__(
+        self, step: AnyStep | None, holder: Holder | None, parent: "Node | None", position: int, depth: int
+    ) -> None:
+        self.step = step
+        self.id: Final = step.id if step else ""
+        """The step's id; the root has none. Edits put other nodes in, or leave the id as it is."""
+        self.holder = holder
+        """What holds this node's children; for a sub-plan, the inline plan."""
+        self.parent, self.position, self.depth = parent, position, depth
+        self.children: list[Node] = []
+        self._scope: Node | None = None
 
     @property
     def path(self) -> Path:
@@ -50,13 +50,15 @@ class Node:
         """Whether the children follow one another."""
         return self.holder is not None and self.holder.mode == "serial"
 
-    @cached_property
+    @property
     def scope(self) -> "Node":
         """The nearest scope around this node's step."""
-        node = self.parent or self
-        while not node.is_scope:
-            node = node.parent or node
-        return node
+        if self._scope is None:
+            node = self.parent or self
+            while not node.is_scope:
+                node = node.parent or node
+            self._scope = node
+        return self._scope
 
     @property
     def around(self) -> Iterator["Node"]:
@@ -136,25 +138,18 @@ def within(top: Node) -> Iterator[Node]:
         node = stack.pop()
         if node is not top:
             yield node
-        stack.extend(reversed(node.children))
+        if node.children:
+            stack.extend(reversed(node.children))
 
 
 def _copied(top: Node, parent: Node | None) -> Node:
     """A node with all that is in it."""
-    made = _one_copied(top, parent)
-    stack = [made]
+    made = Node(top.step, top.holder, parent, top.position, top.depth)
+    stack = [(top, made)]
     while stack:
-        node = stack.pop()
-        node.children = [_one_copied(child, node) for child in node.children]
-        stack.extend(child for child in node.children if child.children)
-    return made
-
-
-def _one_copied(node: Node, parent: Node | None) -> Node:
-    made = object.__new__(Node)
-    made.__dict__ |= node.__dict__
-    made.__dict__.pop("scope", None)
-    made.parent = parent
+        node, copy = stack.pop()
+        copy.children = [Node(each.step, each.holder, copy, each.position, each.depth) for each in node.children]
+        stack.extend(pair for pair in zip(node.children, copy.children, strict=True) if pair[0].children)
     return made
 
 

@@ -1,9 +1,8 @@
 """Every expression in a plan: where it stands, when it is looked at, and what it may see."""
 
 import re
-from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
-from typing import Final, Literal, NamedTuple, cast
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from perdure.plan.expr import Expression, ExpressionError, parse, template, texts_in
 from perdure.plan.model.document import Plan
@@ -31,6 +30,7 @@ Want = Literal["bool", "text", "list", "any"]
 WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 UNNAMING: Final = frozenset({"id", "kind", "steps", "title", "tool", "model", "agent"})
 """Fields that name no other step."""
+SCALARS: Final = frozenset({int, float, bool, type(None)})
 
 
 class Use(NamedTuple):
@@ -168,22 +168,26 @@ def calls_in(step: AnyStep) -> Iterator[tuple[Call | Criterion, Path]]:
         yield from ((each, (name, n)) for n, each in enumerate(criteria))
 
 
-def mentions(step: AnyStep, names: AbstractSet[str]) -> bool:
-    """Whether a step itself may name one of some steps: in an expression, as a need, or as a target."""
-    own = vars(step)
-    values = [own[word] for word in step.model_fields_set if word not in UNNAMING]
-    return any(not names.isdisjoint(WORD.findall(text)) for text in _words_of(values) if any(map(text.count, names)))
+def words_of(step: AnyStep) -> list[str]:
+    """Every word in a step itself that may name another step: in an expression, as a need, or as a target.
+
+    A long plan has many steps and few such words, so this is written to be fast: nothing is asked twice, or made anew.
+    """
+    own, found, values = vars(step), list[str](), list[Raw]()
+    for field in step.model_fields_set:
+        if field not in UNNAMING:
+            values.append(own[field])
+    for value in values:  # which get longer by what is inside of them
+        kind = cast("Any", type(value))
+        if kind is str:
+            found += [value] if value.isidentifier() else WORD.findall(value)
+        elif kind is dict:
+            values += value.values()
+        elif kind not in SCALARS:
+            values += value if kind is tuple or kind is list else _parts_of(value)
+    return found
 
 
-def _words_of(values: list[Raw]) -> Iterator[str]:
-    """Every text in some values, but for those of plans. A long plan has many: nothing is asked twice."""
-    while values:
-        value = values.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            values.extend(cast("dict[str, Raw]", value).values())
-        elif isinstance(value, (tuple, list)):
-            values.extend(cast("list[Raw]", value))
-        elif isinstance(value, Part) and not isinstance(value, Plan):
-            values.extend(vars(value).values())
+def _parts_of(value: Raw) -> Iterable[Raw]:
+    """What a part of a step holds, but for the steps of plans."""
+    return vars(value).values() if isinstance(value, Part) and not isinstance(value, Plan) else ()

@@ -68,7 +68,11 @@ def _check_needs(group: Node) -> Iterator[Problem]:
 
 
 def _check_named(group: Node, children: Iterable[Node]) -> Iterator[Problem]:
-    siblings = {child.id for child in group.children}
+    siblings = (
+        {child.id for child in group.children}
+        if any(child.step and child.step.needs for child in children)
+        else set[str]()
+    )
     for child in children:
         for n, need in enumerate(child.step.needs if child.step else ()):
             if need not in siblings:

@@ -3,14 +3,17 @@
 All that is about CEL is loaded with the first expression that is more than a path: most plans have none.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from perdure.plan.expr.errors import MISTYPED, SYNTAX, ExpressionError
 from perdure.plan.expr.path import Reference, Scope, look_up, read_path
 from perdure.plan.expr.schemas import Schemas, cel_types, schema_at, type_of
 from perdure.plan.raw import Raw
+
+if TYPE_CHECKING:
+    from perdure.plan.expr.plain import Truth
 
 MAX_SOURCE: Final = 4096
 """The most characters that an expression may have."""
@@ -27,11 +30,16 @@ class Expression:
     """Every value it names."""
     is_path: bool
     """Whether it is one path and nothing else: then it is looked up, and CEL is not asked."""
+    plain: "Truth | None" = field(default=None, compare=False, repr=False)
+    """How to find its value without CEL, if that may be possible."""
 
     def evaluate(self, scope: Scope) -> Raw:
         """The value in a scope such as `{"inputs": {…}, "steps": {…}}`; raise `ExpressionError` if there is none."""
         if self.is_path:
             return look_up(self.references[0], scope)
+        found = self.plain(scope) if self.plain else None
+        if found is not None:
+            return found
         from perdure.plan.expr.cel import evaluate  # noqa: PLC0415  see above
 
         return evaluate(self.source, scope)
@@ -60,8 +68,10 @@ def parse(source: str) -> Expression:
     if path:
         return Expression(source, (path,), is_path=True)
     from perdure.plan.expr.cel import compiled  # noqa: PLC0415  see above
+    from perdure.plan.expr.plain import plain_of  # noqa: PLC0415  see above
 
-    return Expression(source, compiled(source).references, is_path=False)
+    found = compiled(source)
+    return Expression(source, found.references, is_path=False, plain=plain_of(found.tree))
 
 
 def _refuse_unreadable(source: str) -> None:
