@@ -2,7 +2,7 @@
 
 import json
 
-from runs import ASK, TEXT, until
+from runs import ASK, TEXT, editor, until
 
 TWO = """
 perdure: 1
@@ -44,14 +44,6 @@ def test_a_person_edits_a_run_of_another_process_in_the_middle_of_a_group(place)
     assert "revision 1 of the plan: by ann, one more" in place.do("logs", "@last").stdout
 
 
-def editor(place, text):
-    """A program that puts a text in the place of the file it is given."""
-    path = place.path / "editor"
-    path.write_text(f'#!/bin/sh\ncp "$1" seen\ncat > "$1" <<\'END\'\n{text}\nEND\n')
-    path.chmod(0o755)
-    return {"VISUAL": str(path)}
-
-
 def test_the_editor_is_given_what_is_pinned_and_a_person_is_asked(place):
     place.run(ASK, code=4)
     assert "nothing was changed" in place.do("edit", "@last", **editor(place, ASK)).stderr
@@ -73,9 +65,37 @@ def test_what_cannot_be_edited(place):
     place.run(TEXT)
     new = place.plan(TWO, "new.yaml")
     assert "PRD3002" in place.do("edit", "@last", "--file", new, "--yes", code=1).stderr
-    assert "PRD1001" in place.do("edit", "@last", "--file", "nowhere.yaml", code=3).stderr
     place.run(ASK, code=4)
+    assert "PRD1001" in place.do("edit", "@last", "--file", "nowhere.yaml", code=3).stderr
     assert "PRD3010" in place.do("edit", "@last", "--file", new, "--yes", code=2).stderr
     assert "as it was when" in place.do("diff", "@last").stderr
     assert "two plans" in place.do("diff", new, code=2).stderr
     assert "at most two" in place.do("diff", "@last", "0", "0", "0", code=2).stderr
+
+
+RULED = """
+perdure: 1
+adjust:
+  rules:
+    - {after: [a], when: output == "many", why: there are many, edits: [{insert: {id: n, tool: flow.echo, with: {value: new}}, after: a}]}
+    - {after: [n], edits: [{remove: a}]}
+steps:
+  - {id: a, tool: flow.echo, with: {value: many}}
+  - {id: b, tool: flow.echo, with: {value: last}}
+"""
+
+
+def test_e19_the_command_line_lets_plans_change_by_rule_unless_it_is_told_not_to(place):
+    place.run(RULED)
+    assert [*place.shown()["steps"]] == ["a", "n", "b"]
+    assert "revision 1" in (told := place.do("diff", "@last").stdout)
+    assert "by rule 1: there are many" in told
+    told = place.do("logs", "@last").stdout
+    assert "revision 1 of the plan: after a, by rule 1, there are many" in told
+    assert "the plan stays as it is: after n, by rule 2, the plan is as it was: PRD1508" in told
+    assert place.is_replayed() == "succeeded"
+    assert "decided the same" in place.do("replay", "@last", "--decide").stdout
+    assert json.loads(place.do("replay", "@last", "--stub", "--json").stdout)["ok"]
+    assert "n " in place.do("run", place.plan(RULED), "--dry-run").stdout
+    place.run(RULED, PERDURE_AGENT_PLANNING="off")
+    assert [*place.shown()["steps"]] == ["a", "b"]

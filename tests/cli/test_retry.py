@@ -1,7 +1,7 @@
 """`perdure retry`: a run that failed goes on."""
 
 import pytest
-from runs import TEXT, until
+from runs import TEXT, editor, until
 
 PLAN = """
 perdure: 1
@@ -56,3 +56,62 @@ def test_a_step_that_is_not_there(place):
     before = place.shown()
     assert "PRD3006" in place.do("retry", "@last", "nowhere", *TOOLS, code=3).stderr
     assert place.shown() == before
+
+
+# ------------------------------------------------------------ with another plan
+
+OTHER = PLAN.replace(
+    "  - {id: look, tool: deed.wait",
+    "  - {id: before, tool: deed.write, with: {name: before}}\n  - {id: look, tool: deed.wait",
+)
+
+
+def test_the_plan_of_a_run_that_failed_is_mended_and_it_goes_on(place):
+    place.run(PLAN, *TOOLS, code=1)
+    place.let("one")
+    new = place.plan(OTHER, "new.yaml")
+    done = place.do("retry", "@last", "--plan", new, "--why", "it was not prepared", "--by", "ann", *TOOLS)
+    assert done.stdout == "one\n"
+    assert "+ before  at steps[1]" in done.stderr
+    assert place.deeds() == ["first", "begun one", "before", "begun one"]
+    assert place.is_replayed() == "succeeded"
+    assert "by ann: it was not prepared" in place.do("diff", "@last").stdout
+    assert "would be decided the same" in place.do("replay", "@last", "--decide", *TOOLS).stdout
+    assert place.shown()["revision"] == 1
+
+
+def test_in_an_editor_that_says_what_comes_again(place):
+    place.run(PLAN, *TOOLS, code=1)
+    before = place.shown()
+    assert "nothing was changed" in place.do("retry", "@last", "--edit", *TOOLS, **editor(place, PLAN)).stderr
+    assert place.shown() == before
+    seen = (place.path / "seen").read_text()
+    assert "# comes again: look\n# over: first\n" in seen
+    place.let("one")
+    done = place.do("retry", "@last", "--edit", *TOOLS, stdin="y\n", **editor(place, OTHER))
+    assert done.stdout == "one\n"
+
+
+def test_what_cannot_be_mended_is_said_and_the_run_is_over_as_it_was(place):
+    place.run(PLAN, *TOOLS, code=1)
+    before = place.shown()
+    bad = place.plan(PLAN.replace("{name: first}", "{name: other}"), "bad.yaml")
+    assert "PRD1508" in place.do("retry", "@last", "--plan", bad, *TOOLS, code=2).stderr
+    assert "both say" in place.do("retry", "@last", "--plan", bad, "--edit", *TOOLS, code=2).stderr
+    told = place.do("edit", "@last", "--file", bad, "--yes", code=1).stderr
+    assert "perdure retry RUN --edit" in told
+    assert place.shown() == before
+    place.run(TEXT)
+    told = place.do("edit", "@last", "--file", bad, "--yes", code=1).stderr
+    assert "perdure fork RUN --from STEP --plan FILE" in told
+
+
+def test_mended_by_the_process_that_has_the_journal(place):
+    place.run(PLAN, *TOOLS, code=1)
+    run = place.shown()["id"]
+    slow = "perdure: 1\nsteps: [{id: nap, tool: deed.wait, with: {name: never}}]"
+    with place.going("run", place.plan(slow, "slow.yaml"), *TOOLS):
+        until(lambda: "begun never" in place.deeds(), "the owner")
+        place.let("one")
+        assert place.do("retry", run, "--plan", place.plan(OTHER, "new.yaml"), *TOOLS).stdout == "one\n"
+    assert "before" in place.deeds()

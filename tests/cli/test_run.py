@@ -376,6 +376,21 @@ def test_an_owner_without_the_tools_is_not_asked_to_fail(place):
     assert place.perdure("ls", "--db", place.db).stdout.count("\n") == 1
 
 
+def test_a_plan_that_is_too_long_for_the_owners_socket_says_what_to_do(place):
+    slow = "perdure: 1\nsteps: [{id: nap, tool: time.sleep, with: {seconds: 600}}]"
+    words = "word " * 50_000
+    long = "perdure: 1\nsteps:\n" + "".join(
+        f"  - {{id: s{n}, tool: flow.echo, with: {{value: {words}}}}}\n" for n in range(10)
+    )
+    with place.going("run", place.plan(slow, "first.yaml")) as first:
+        first.says("nap  at work")
+        told = place.run(long, code=75).stderr
+        assert "PRD2309" in told
+        assert "at most 2,000,000" in told
+        assert "--db" in told
+    assert place.perdure("ls", "--db", place.db).stdout.count("\n") == 1
+
+
 def test_a_journal_that_something_else_holds_is_locked(place):
     place.run(TEXT)
     with held(place.db):
@@ -437,7 +452,7 @@ steps:
     assert "✓ first" in seen
     assert re.search(r"▾ many +.*of 20 over", seen)
     assert re.search(r"more +\d+ of 20 over", seen)
-    assert "▶ many/1[0].nap" in seen
+    assert re.search(r"▾ \[0\] .*\n +▶ nap", seen)
     assert "? ok  asks: Is it fine?" in seen
     assert "· last" in seen
     assert "perdure approve" in seen

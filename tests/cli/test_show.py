@@ -42,9 +42,21 @@ def test_a_large_group_is_shown_in_part_unless_all_is_asked_for(place):
     place.run(MANY, "-i", f"list={list(range(130))}")
     part = place.do("show", "@last").stdout
     assert "130 of 130 over" in part
-    assert "each/1[5].say" not in part
+    assert "✓ [5]" not in part
     whole = place.do("show", "@last", "--all").stdout
-    assert whole.count("✓ each/1[") == 260
+    assert (whole.count("  ✓ ["), whole.count("    ✓ say  ")) == (130, 130)
+
+
+def test_items_of_a_map_are_named_in_short_and_tell_what_they_are(place):
+    place.run(MANY, "-i", 'list=["one", {"two": 2}]')
+    words = [line.split("  ") for line in place.do("show", "@last").stdout.split("✓ each")[1].splitlines()[1:5]]
+    assert [[word for word in line if word and not word.endswith("ms")][:2] for line in words] == [
+        ["✓ [0]", "one"],
+        ["✓ say", "→ one"],
+        ["✓ [1]", '{"two": 2}'],
+        ["✓ say", '→ {"two": 2}'],
+    ]
+    assert {"each/1[0]", "each/1[0].say"} <= place.shown()["steps"].keys(), "whoever wants a key finds it there"
 
 
 def test_what_is_not_there(place):

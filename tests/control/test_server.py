@@ -235,9 +235,10 @@ async def test_what_is_no_request_is_not_sent(path):
 
     async with serve(path, note):
         for body in ({"a": {1, 2}}, {"a": float("inf")}, {"a": "x" * LONGEST_LINE}):
-            with pytest.raises(Garbled):
+            with pytest.raises(Garbled) as caught:
                 await ask(path, body)
     assert calls == []
+    assert (caught.value.code, caught.value.exit_code) == ("PRD2309", 75), "once the owner has left, it can be done"
 
 
 # ------------------------------------------------------------ garbage

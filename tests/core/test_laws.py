@@ -13,15 +13,17 @@ from laws import cells_in, check_journal, check_rest, check_state, snapshot
 from random_edits import some_revision
 from random_plans import COMMON, a_plan
 from recoveries import recovering, straying
+from self_changing import WANTED, adjuster, growing
 from spenders import REPORTS, Auditor, budgeted, crowded
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Refused
+from perdure.core.accepting import Look, Mended
 from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.cells import Graph
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
-from perdure.core.turn import replay, settle
+from perdure.core.refusing import Refused
+from perdure.core.turn import replay, settle, turn
 from perdure.core.values import Value
 from perdure.engine.redeciding import redecide
 from perdure.testing.worlds import HANGS, LOST, Takes, World
@@ -62,6 +64,8 @@ class Era:
     """Whether a run that is over may be rolled back."""
     revises: bool = False
     """Whether the plan is edited while it is carried out."""
+    adjusts: bool = False
+    """Whether it changes by itself."""
     judgements: tuple = JUDGEMENTS
     lasts: tuple = ()
     skilled: tuple = ()
@@ -86,6 +90,9 @@ SIXTH = replace(
     judgements=(*JUDGEMENTS, Outcome(approval=Approval("d3", "may it look?"))),
     lasts=("x.w",),
     skilled=("x.w", "x.v", "x.u"),
+)
+SEVENTH = replace(
+    FOURTH, adjusts=True, answers=FOURTH.answers + 15 * tuple(Outcome({"next_steps": each}) for each in WANTED)
 )
 
 
@@ -137,7 +144,8 @@ class Watched(World):
             plan, script, repeat=lambda call: repeats[drawn(seed, call.name) % 3], strategies={"agent:grower": grower},
             plans={"common": COMMON}, probes=era.probes if seed % 3 else (),
             undo=dict.fromkeys(era.undo, ("value",)) if seed % 2 else {}, lasts=era.lasts,
-            skilled=lambda _, skills: era.skilled[: 3 - len(skills)], **dials,
+            skilled=lambda _, skills: era.skilled[: 3 - len(skills)], planning=era.adjusts,
+            adjust=adjuster(seed) if era.adjusts and seed % 4 else None, **dials,
         )  # fmt: skip
         self.era = era
         self.schedule, self.reopened, self.run_id = [], False, "r_1"
@@ -145,7 +153,8 @@ class Watched(World):
     def send(self, message):
         self.schedule.append((self.now, self.locked, message))
         events = super().send(message)
-        self.reopened |= isinstance(message, (e.RunReopened, e.RunRevised))
+        is_other = any(isinstance(each, e.RunRevised) for each in events)
+        self.reopened |= is_other or isinstance(message, (e.RunReopened, Mended))
         check_state(self.state, self.slots, self.limits, reopened=self.reopened)
         clock = self.state.clock(self.now)
         self.auditor.see(self.state, events, clock)
@@ -279,11 +288,38 @@ def reopen(world, rng):
         else len(world.find(e.RunReopened)) >= 2
     ):
         return False
+    if world.era.revises and mend(world, rng):
+        return True
     try:
         return take_back(world, rng) if world.era.takes_back and rng.random() < 0.5 else world.retry()
     except Refused:
         world.schedule.pop()
         return False
+
+
+def mend(world, rng):
+    """Open a run again with edits; whether some were taken. Who is refused would be refused by the run that goes on, too."""
+    for _ in range(rng.randrange(6)):
+        over = [cell.key for cell in cells_in(world.state) if cell.status == "over"]
+        step = rng.choice(["", "", *over])
+        mended = Mended(e.RunReopened(step=step), some_revision(world.state, rng))
+        before = len(world.facts)
+        interrupt(world, mended)
+        if len(world.facts) > before:
+            return True
+        refused_after(world, mended)
+    return False
+
+
+def refused_after(world, mended):
+    """The same in two steps, in a state that nobody keeps."""
+    state = world.refold()
+    try:
+        for message in (msgspec.structs.replace(mended.reopened, revised=True), mended.revised):
+            turn(state, message, Moment(world.now, slots=0, held=True))
+    except Refused:
+        return
+    pytest.fail(f"it would be taken by a run that goes on: {mended}")
 
 
 def take_back(world, rng):
@@ -355,6 +391,18 @@ def astray(seed):
 def test_e12_the_laws_hold_while_plans_are_revised(shard):
     """Steps are inserted, replaced, removed and amended at any time, for the right revision and for a wrong one."""
     many_lives(900_000_000, shard, FIFTH, lambda seed: laddered(seed) if seed % 3 else spending(seed))
+
+
+def changing(seed):
+    rng = random.Random(seed)
+    return lambda raw: growing(rng, recovering(rng, raw))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a3_the_laws_hold_while_plans_change_by_themselves(shard):
+    """Results add steps, rules and an adjuster edit the rest, failures are planned around; some of it is refused."""
+    many_lives(1_300_000_000, shard, SEVENTH, changing)
 
 
 @pytest.mark.campaign
@@ -488,7 +536,7 @@ def over_at(world, at):
 def test_every_life_would_be_decided_the_same(volume):
     """What was decided in little room, among locks of others, is found again from the facts alone."""
     for seed in range(volume(60, 3_000)):
-        for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed))):
+        for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed)), (SEVENTH, changing(seed))):
             world, _ = a_life(seed, era, change)
             found = redecide("r_1", world.rules, facts_of(world))
             assert found.difference is None, f"seed {seed}"

@@ -7,9 +7,10 @@ import pytest
 from driven import tool
 
 from perdure.core import events as e
-from perdure.core.accepting import BadAnswer, Look
+from perdure.core.accepting import Look
 from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.ladder import OWN, PATIENT
+from perdure.core.refusing import BadAnswer
 from perdure.plan.model.parts import FailureKind, Rung
 from perdure.testing.worlds import HANGS, World
 

@@ -3,10 +3,11 @@
 import pytest
 
 from perdure.core import events as e
-from perdure.core.accepting import NotRevised, OtherRevision, Over, Refused
+from perdure.core.accepting import Look, Mended
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.core.refitting import owned
+from perdure.core.refusing import NotRevised, OtherRevision, Over, Refused
 from perdure.core.seeing import output_of
 from perdure.plan.toolbox import Toolbox
 from perdure.testing.worlds import HANGS, World
@@ -441,3 +442,166 @@ def test_usage_is_not_forgotten():
     revise(made, {"insert": new(), "into": ""})
     made.fold()
     assert made.state.cells[""].ledger.spent["tokens"] == 5
+
+
+def test_a_step_that_only_a_jump_leads_to_can_be_amended_and_replaced():
+    steps = new("a", max_visits=2, on={"exhausted": "c"}), new("b", on={"success": "a"}), new("c")
+    made = world(*steps)
+    revise(made, {"amend": "c", "fields": {"title": "the end"}})
+    revise(made, {"replace": "c", "step": new("c", title="another end")})
+    assert refused(made, {"insert": new("n"), "after": "b"}, {"remove": "c"}) == ["PRD1301", "PRD1308"]
+    assert rest(made) == ["a", "b", "a", "b", "c"]
+
+
+# ------------------------------------------------------------------------------- a run that is over
+
+
+NO = Failure("logic", "no")
+
+
+def over(*steps, script, **plan):
+    made = World({"steps": [*steps], **plan}, script, forgetful=True).run()
+    assert made.state.ended is not None
+    return made
+
+
+def mended(made, *edits, step="", **script):
+    """Go on with other steps; folded anew before every message."""
+    made.script = {**made.script, **script}
+    made.retry(step, *edits)
+    made.run()
+    return " ".join(made.done())
+
+
+def not_mended(made, *edits, step=""):
+    """The problems of a refusal; the run is over as it was."""
+    before = len(made.facts)
+    with pytest.raises(NotRevised) as refusal:
+        made.retry(step, *edits)
+    assert len(made.facts) == before
+    assert made.state.ended is not None
+    return [(each.code, each.help) for each in refusal.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("edits", "done"),
+    [
+        ([{"replace": "b", "step": new("b", **{"with": {"value": 2}})}], "a b b c"),
+        ([{"amend": "b", "fields": {"when": "false"}}], "a b c"),
+        ([{"insert": new(), "before": "b"}], "a b n b c"),
+        ([{"insert": new("m"), "before": "b"}, {"insert": new(), "before": "b"}], "a b m n b c"),
+        ([{"insert": new(), "after": "a"}], "a b n b c"),
+        ([{"insert": new(), "after": "b"}], "a b b n c"),
+        ([{"replace": "b", "step": {"id": "b", "steps": [new("b1"), new("b2")]}}], "a b b1 b2 c"),
+        ([{"remove": "c"}], "a b b"),
+    ],
+)
+def test_a_run_that_failed_goes_on_with_another_plan(edits, done):
+    made = over(new("a"), new("b"), new("c"), script={"b": NO})
+    assert mended(made, *edits, b=1) == done
+    assert made.status == "succeeded"
+    words = [
+        each.type
+        for each in made.events[-len(made.events) :]
+        if each.type in ("run_ended", "run_reopened", "run_revised")
+    ]
+    assert words == ["run_ended", "run_reopened", "run_revised", "run_ended"]
+    [opened] = made.find(e.RunReopened)
+    assert (opened.step, opened.revised) == ("b", True)
+
+
+def test_what_worked_is_pinned_where_the_retry_does_not_lead():
+    made = over(new("a"), new("b"), new("c"), script={"b": NO})
+    assert not_mended(made, {"replace": "a", "step": new("a")})[0][0] == "PRD1508"
+    assert not_mended(made, {"insert": new(), "before": "a"}) == [("PRD1509", 'insert it after "b"')]
+    assert not_mended(made, {"remove": "b"}) == [("PRD1508", 'give it `when: "false"` to pass it by')]
+    assert (
+        mended(made, {"replace": "a", "step": new("a")}, {"insert": new(), "before": "a"}, step="a", b=1)
+        == "a b n a b c"
+    )
+
+
+def test_a_step_that_was_replaced_and_led_back_to_is_not_taken_for_a_new_one():
+    loop = [new("a"), new("b", on={"failure": "a"}, max_visits=2), new("c")]
+    made = over(*loop, script={"b": NO})
+    assert made.done() == ["a", "b", "a", "b", "a"]
+    assert mended(made, {"amend": "a", "fields": {"title": "other"}}, b=1).endswith(" b c")
+
+
+def test_in_a_graph_new_steps_begin_beside_what_comes_again():
+    made = over(new("a"), new("b"), new("z", needs=["a", "b"]), script={"b": NO}, mode="graph")
+    edits = [{"insert": new(needs=["a"]), "into": ""}, {"insert": new("m", needs=["b"]), "into": ""}]
+    assert sorted(mended(made, *edits, {"replace": "b", "step": new("b")}, b=1).split()) == sorted(
+        "a b b n m z".split()
+    )
+    assert made.status == "succeeded"
+
+
+def test_in_a_map_what_comes_again_can_be_another_step():
+    body = {"steps": [new("x"), new("y")]}
+    made = over({"id": "m", "map": [1, 2], **body, "limit": 1}, script={"m/1[0].y": NO})
+    assert mended(made, {"insert": new(), "before": "y"}, **{"m/1[0].y": 1}) == (
+        "m/1[0].x m/1[0].y m/1[0].n m/1[0].y m/1[1].x m/1[1].n m/1[1].y"
+    )
+
+
+def test_a_doubt_is_settled_before_its_step_can_change():
+    made = World({"steps": [new("a"), new("b")]}, {"a": HANGS}, repeat=lambda _: "never").run()
+    made.crash()
+    made.run()
+    made.cancel()
+    made.run()
+    assert made.status == "cancelled"
+    assert not_mended(made, {"replace": "a", "step": new("a")})[0][0] == "PRD1507"
+    made.retry("", {"insert": new(), "after": "a"})
+    made.run()
+    assert [each.about for each in made.state.questions.values()] == ["doubt"]
+
+
+def test_the_output_of_a_run_that_failed_for_it_can_be_mended():
+    made = over(new("a"), script={"a": 1}, output="${steps.a.output.x}")
+    assert made.failure.kind == "invalid"
+    assert mended(made, {"amend": "", "fields": {"output": "${steps.a.output}"}}) == "a"
+    assert (made.status, made.output) == ("succeeded", 1)
+
+
+def test_edits_for_another_revision_and_runs_that_went_well_are_refused():
+    made = over(new("a"), script={"a": NO})
+    edits = ({"insert": new(), "after": "a"},)
+    with pytest.raises(OtherRevision):
+        made.send(Mended(e.RunReopened(step=""), e.RunRevised(base=1, edits=edits)))
+    with pytest.raises(Over) as refusal:
+        revise(made, *edits)
+    assert "perdure retry RUN --edit" in refusal.value.help
+    good = over(new("a"), script={})
+    for message in (Mended(e.RunReopened(step=""), e.RunRevised(edits=edits)), e.RunRevised(edits=edits)):
+        with pytest.raises(Refused) as refusal:
+            good.send(message)
+        assert "perdure fork RUN --from STEP --plan FILE" in refusal.value.help
+    with pytest.raises(Over) as refusal:
+        good.pause()
+    assert refusal.value.help == ""
+
+
+def test_nothing_is_decided_between_the_two_facts():
+    """Where a group waits for its locks, or time has passed, the old plan must not be carried on by a step."""
+    group = {"id": "g", "locks": ["door"], "timeout": 5, "steps": [new("a"), {"id": "w", "wait": "2s"}, new("b")]}
+    made = over(group, script={"b": NO})
+    made.now += 60_000
+    events = made.retry("", {"insert": new(), "before": "b"})
+    assert [each.type for each in events[:2]] == ["run_reopened", "run_revised"]
+    made.script = {"b": 1}
+    made.run()
+    assert made.done() == ["a", "b", "n", "b"]
+
+
+def test_a_new_step_waits_for_the_locks_of_a_group_that_goes_on():
+    inner = {"id": "h", "mode": "graph", "steps": [new("a"), new("b")]}
+    made = over({"id": "g", "locks": ["door"], "steps": [inner]}, script={"b": NO})
+    made.locked, made.script = frozenset({"door"}), {}
+    made.retry()
+    revise(made, {"insert": new(), "into": "h"})
+    assert made.run().done() == ["a", "b"]
+    made.locked = frozenset()
+    made.send(Look())
+    assert (made.run().status, sorted(made.done()[2:])) == ("succeeded", ["b", "n"])

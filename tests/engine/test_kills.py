@@ -1,22 +1,14 @@
 """Real processes, a real file, SIGKILL at any moment: nothing that was finished is lost or done again (R1)."""
 
-import multiprocessing
 import random
 import sys
 import time
-from collections import Counter, defaultdict
-from multiprocessing import forkserver
-from pathlib import Path
+from collections import Counter
 from types import ModuleType
 
 import engine_victim
 import pytest
-from engine_victim import effects
-
-from perdure.core import events as e
-from perdure.journal.driver import connect
-from perdure.journal.reader import Reader
-from perdure.ports import Filter, NoJournal
+from seen import Seen
 
 SHARDS = 5
 FLOOR = 500
@@ -26,25 +18,13 @@ RUNS_A_FILE = 40
 """Kills before a new file is begun, so that the making of one is killed too."""
 
 
-@pytest.fixture(scope="module")
-def processes():
-    """Processes that have imported everything already."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["engine_victim"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(engine_victim.__file__).parent))
-        patch.setenv("PERDURE_TEST_WARM", "1")
-        forkserver.ensure_running()
-    return context
-
-
-class Scene:
-    """One journal, its world, and what was seen of both so far."""
+class Scene(Seen):
+    """One journal and its world, and those who are killed while they work there."""
 
     def __init__(self, place, plan, processes):
         place.mkdir()
-        self.path, self.world, self.plan, self.processes = place / "runs.db", place / "effects", plan, processes
-        self.over, self.settled, self.read, self.kills = set(), set(), 0, 0
+        super().__init__(place / "runs.db", place / "effects")
+        self.plan, self.processes, self.kills = plan, processes, 0
         self.opening = 0.05
         """About how long it takes to open the file, on this machine and with all else it has to do."""
         self.pace = 0.1 if plan == "mixed" else 1.0
@@ -71,49 +51,6 @@ class Scene:
         process.join()
         process.close()
         ours.close()
-
-    def look(self):
-        """Hold what is in the file against what is in the world."""
-        done = effects(self.world)
-        fresh, self.read = done[self.read :], len(done)
-        known, over, statuses = self.journal()
-        for kind, run, step, visit, attempt, _ in fresh:
-            assert (run, step, visit) not in self.over, f"{step} of {run} was over and ran again"
-            assert (run, step, visit, attempt) in known, f"{kind} {step} of {run} was not known before it began"
-        _assert_keys(done)
-        assert self.over <= over, "what was over is not lost"
-        self.over = over
-        return Counter(statuses)
-
-    def journal(self):
-        reader = Reader(self.path, connect)
-        try:
-            runs = reader.runs(Filter(), None, 10_000)
-        except NoJournal:
-            return set(), set(), []
-        known, over = set(), set(self.over)
-        for run in runs:
-            if run.id in self.settled:
-                continue
-            if run.summary.over:
-                self.settled.add(run.id)
-            _, entries = reader.load(run.id)  # verified as it is loaded
-            for entry in entries:
-                event = e.decode(entry.type, entry.body)
-                if entry.type == "attempt_started":
-                    known.add((run.id, event.step, event.visit, event.attempt))
-                elif e.ends_step(event) and entry.type != "step_passed":
-                    over.add((run.id, event.step, event.visit))
-        return known, over, [run.summary.status for run in runs]
-
-
-def _assert_keys(done):
-    keys, times = defaultdict(set), Counter()
-    for kind, run, step, visit, _, key in done:
-        keys[run, step, visit].add(key)
-        times[kind, key] += 1
-    assert all(len(each) == 1 for each in keys.values()), "a repetition has the same key"
-    assert [key for (kind, key), count in times.items() if kind == "never" and count > 1] == [], "never means never"
 
 
 @pytest.fixture

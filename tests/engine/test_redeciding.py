@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from golden_runs import RUNS, STRATEGIES, TOOLS
+from golden_runs import RUNS, STRATEGIES, TOOLS, twice
 
 import perdure.engine.engine as front
 from perdure import Engine, Limits, Plan, tool
@@ -26,7 +26,8 @@ OTHERWISE = {"order", "people", "crashes", "undone", "tried_again", "grown"}
 
 
 def world_of(name):
-    return {**WORLD, "strategies": STRATEGIES.get(name, {})}
+    planning = {"agent_planning": True, "adjust": twice} if name == "adjusted" else {}
+    return {**WORLD, "strategies": STRATEGIES.get(name, {}), **planning}
 
 
 @pytest.mark.parametrize("name", [recipe.__name__ for recipe in RUNS])

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from perdure import Engine, Plan, tool
-from perdure.core.accepting import NotRevised, OtherRevision
+from perdure.core.refusing import NotRevised, OtherRevision, Over
 from perdure.engine import View
 from perdure.engine.reaching import Elsewhere
 from perdure.plan.edits import Insert, Remove
@@ -145,3 +145,61 @@ async def test_a_named_plan_that_a_revision_brings_is_kept_with_the_run():
         await run.answer("q_q_1", True)
         assert (await run.result()).output == 4
         await assert_replays(engine.journal, run.id)
+
+
+# ------------------------------------------------------------------------------- a run that failed
+
+
+@tool(name="deed.odd", repeat="safe")
+def odd() -> None:
+    """Never works."""
+    raise ValueError("odd")
+
+
+FAILING = Plan.model_validate(
+    {"steps": [do("a"), {"id": "b", "tool": "deed.odd"}, do("c")], "output": "${steps.c.output}"}
+)
+BETTER = {"replace": "b", "step": do("b")}
+
+
+async def test_a_run_that_failed_is_mended_in_another_process_and_goes_on(tmp_path):
+    gate = Gate()
+    gate.open.add("*")
+    async with Engine.open(tmp_path / "runs.db", tools=[gate.tool, odd]) as engine:
+        run = (await engine.start(FAILING)).id
+        assert (await engine.run(run).result()).cause == "b"
+    async with Engine.open(tmp_path / "runs.db", tools=[gate.tool, odd]) as engine:
+        edits = [{"insert": do("before"), "before": "b"}, BETTER]
+        await engine.run(run).retry(edits=edits, by="ann", why="odd", base=0)
+        result = await engine.run(run).result()
+        assert (result.output, gate.begun) == ("c", ["a", "before", "b", "c"])
+        await assert_replays(engine.journal, run)
+        found = await engine.redecide(run)
+        assert found.difference is None
+        view = await View.of(engine.journal, run)
+        assert [(each.by, each.why) for each in view.state.revised] == [("ann", "odd")]
+
+
+async def test_edits_that_are_refused_leave_the_run_over_and_one_of_two_is_taken():
+    gate = Gate()
+    gate.open.add("*")
+    async with Engine.open(tools=[gate.tool, odd]) as engine:
+        run = await engine.start(FAILING)
+        await run.result()
+        facts = (await engine.journal.run(run.id)).head_seq
+        for edit, code in (
+            ({"replace": "b", "step": {"id": "b", "tool": "deed.unheard"}}, "PRD1401"),
+            ({"remove": "a"}, "PRD1508"),
+        ):
+            with pytest.raises(NotRevised) as refusal:
+                await run.retry(edits=[edit])
+            assert [each.code for each in refusal.value.problems] == [code]
+        with pytest.raises(OtherRevision):
+            await run.retry(edits=[BETTER], base=1)
+        with pytest.raises(Over):
+            await run.revise([BETTER])
+        assert (await engine.journal.run(run.id)).head_seq == facts
+        told = await asyncio.gather(*(run.retry(edits=[BETTER], base=0) for _ in range(3)), return_exceptions=True)
+        assert sorted(type(each).__name__ for each in told) == ["NoneType", "Refused", "Refused"]
+        assert (await run.result()).ok
+        assert gate.begun == ["a", "b", "c"]

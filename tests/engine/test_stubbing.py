@@ -1,5 +1,6 @@
 """E4: a plan is carried out once more with what an earlier run has recorded; nothing is executed, nothing is written."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,33 @@ def test_a_call_that_was_not_recorded_stops_it_and_says_which():
         assert (twice.missing.step, twice.missing.times) == ("c", 1)
 
     with_recorded(check)
+
+
+def test_what_was_cancelled_is_cancelled_again_and_pauses_are_passed_over():
+    steps = [
+        {"id": "slow", "agent": "x", "on": {"cancelled": "q"}},
+        {"id": "never", "agent": "x"},
+        {"id": "q", "ask": "Well?"},
+        {"id": "wait", "wait": "10s"},
+    ]
+
+    async def story():
+        performer = Scripted({"slow": takes(1_000)})
+        async with Engine.open(journal=MemoryJournal(), clock=FakeClock(), performer=performer) as engine:
+            run = await engine.start(Plan.model_validate({"steps": steps}))
+            await asyncio.sleep(20)
+            await run.cancel("slow")
+            await run.rested()
+            await run.pause()
+            await asyncio.sleep(3_600)
+            await run.resume()
+            await run.answer("q_q_1", True)
+            assert (await run.result()).steps["slow"].exit == "cancelled"
+            found = await engine.stub(run.id)
+            assert (found.is_same, found.status, found.missing) == (True, "succeeded", None)
+            assert found.unanswered == ()
+
+    in_no_time(story())
 
 
 def test_other_inputs():

@@ -20,8 +20,12 @@ AT_ONCE = 3
 
 def leave_a_trace(kind, context):
     """One line, whole or not at all, and for ever."""
-    line = [kind, context.run, context.step, context.visit, context.attempt, context.key]
-    file = os.open(os.environ[EFFECTS], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    note(os.environ[EFFECTS], [kind, context.run, context.step, context.visit, context.attempt, context.key])
+
+
+def note(path, line):
+    """The same for anything else."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(file, json.dumps(line).encode() + b"\n")
     finally:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import perdure.engine.engine as front
-from perdure import Context, Engine, Happened, NotHappened, Plan, tool
+from perdure import Adjustment, Context, Engine, Happened, NotHappened, Plan, tool
 from perdure.core.calls import Approval, Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.engine import Result, forking
@@ -184,6 +184,39 @@ async def undone(disk):
     }
     async with opened(disk, performer=script) as engine:
         await (await engine.start(Plan.model_validate(plan), seed=4)).result()
+
+
+def twice(occasion):
+    """Wants one change that can be, and one that cannot."""
+    if occasion.step == "b_1":
+        return Adjustment([{"insert": {"id": "late", "agent": "x"}, "into": ""}], "somebody said so")
+    return Adjustment([{"remove": "a"}], "it is done") if occasion.step == "late" else None
+
+
+async def adjusted(disk):
+    """The plan changes by rule, by a result, by a function and because of a failure; one change is refused."""
+    plan = {
+        "adjust": {
+            "rules": [
+                {
+                    "after": ["a"],
+                    "when": "output.many",
+                    "edits": [{"insert": {"id": "b", "agent": "x", "grows": {"into": "g"}}, "after": "a"}],
+                    "why": "there are many",
+                },
+                {
+                    "after": ["c"],
+                    "on": ["replan"],
+                    "kinds": ["logic"],
+                    "edits": [{"insert": {"id": "d", "agent": "x"}, "after": "c"}],
+                },
+            ]
+        },
+        "steps": [{"id": "a", "agent": "x"}, {"id": "g", "parallel": []}, {"id": "c", "agent": "x"}],
+    }
+    answers = {"a": {"many": True}, "b": {"next_steps": [{"agent": "x"}]}, "c": Failure("logic", "no")}
+    async with opened(disk, performer=Scripted(answers, default=1), agent_planning=True, adjust=twice) as engine:
+        await (await engine.start(Plan.model_validate(plan), seed=6)).result()
 
 
 async def stopped(disk):
@@ -539,6 +572,33 @@ async def revised(disk):
         await handle.result()
 
 
+async def mended(disk):
+    """A run fails and goes on with another plan: what failed is another step, one comes before it, one is new in a graph."""
+    plan = {
+        "steps": [
+            {"id": "first", "agent": "x"},
+            {"id": "g", "mode": "graph", "steps": [
+                {"id": "a", "agent": "x"},
+                {"id": "h", "needs": ["a"], "steps": [{"id": "b", "agent": "x"}, {"id": "c", "agent": "x"}]},
+            ]},
+            {"id": "last", "agent": "x", "with": {"given": "${steps.g.output}"}},
+        ]
+    }  # fmt: skip
+    script = Scripted({"b": Failure("denied", "no key")}, default=1)
+    async with opened(disk, performer=script) as engine:
+        handle = await engine.start(Plan.model_validate(plan), seed=14)
+        await handle.result()
+        await asyncio.sleep(60)
+        edits = [
+            {"insert": {"id": "key", "agent": "x"}, "before": "b"},
+            {"replace": "b", "step": {"id": "b", "agent": "y", "with": {"key": "${steps.key.output}"}}},
+            {"insert": {"id": "d", "agent": "x", "needs": ["h"]}, "into": "g"},
+        ]
+        script.script["b"] = 2
+        await handle.retry(by="anna", edits=edits, why="there was no key", base=0)
+        await handle.result()
+
+
 async def forked(disk):
     """A run fails while another step is at work; its fork goes on with other inputs, and is then taken back."""
     undo = {"undo": {"agent": "x", "task": "take it back"}}
@@ -566,7 +626,7 @@ async def forked(disk):
 
 RUNS = [
     order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted,
-    forked, strayed,
+    forked, strayed, adjusted, mended,
 ]  # fmt: skip
 TOOLS = [pay, keep, book, charge, archive, weather]
 STRATEGIES = {"grown": {"agent:x": thinking}, "strayed": {"agent:grower": strayed_strategy}}

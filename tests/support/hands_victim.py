@@ -12,16 +12,16 @@ import os
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+
+from hands_points import attached, traceable
 
 from perdure import Context, Engine, Plan, tool
 from perdure.errors import PerdureError
@@ -38,8 +38,6 @@ BOOKS = Path(__file__).with_name("book_server.py")
 PINS = Path(tempfile.mkdtemp(prefix="perdure-pins-"))
 PYTHON = getattr(sys, "_base_executable", None) or sys.executable
 PR_SET_CHILD_SUBREAPER = 36
-PR_SET_PTRACER = 0x59616D61
-"""For machines where a process may look only at its own children."""
 OVER = {"succeeded", "failed", "cancelled", "rolled_back"}
 QUIET = 0.5
 """Seconds after which what was sent by a process that is dead has surely arrived."""
@@ -108,9 +106,7 @@ class Gate:
     def wait(self):
         if self._pipes is not None:
             (hears, says), self._pipes = self._pipes, None
-            threads = {each.name: each.native_id for each in threading.enumerate()} | {"MainThread": os.getpid()}
-            ctypes.CDLL(None).prctl(PR_SET_PTRACER, ctypes.c_ulong(-1), 0, 0, 0)
-            os.write(says, f"{json.dumps(threads)}\n".encode())
+            os.write(says, f"{json.dumps(traceable())}\n".encode())
             os.read(hears, 1)
 
 
@@ -227,7 +223,7 @@ class Traced:
     """
 
     def __init__(self, trace):
-        self._thread, self._log, self._options = trace["thread"], trace["log"], trace["options"]
+        self._trace = trace
         self._hears, self._theirs_to_say = os.pipe()
         self._theirs_to_hear, self._says = os.pipe()
         self._tracer = None
@@ -244,13 +240,7 @@ class Traced:
         with os.fdopen(self._hears) as told:
             threads = json.loads(told.readline() or "null")
         assert threads, "it never came to the gate"
-        Path(f"{self._log}.threads").write_text(json.dumps(threads))
-        pid = next(each for name, each in threads.items() if name.startswith(self._thread or "MainThread"))
-        whole = [] if self._thread else ["-f", "-bexecve"]
-        words = ["strace", *whole, "-p", str(pid), "-o", self._log, *self._options]
-        self._tracer = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-        said = self._tracer.stderr.readline()
-        assert "attached" in said, said
+        self._tracer = attached(self._trace, threads)
         os.write(self._says, b"!")
 
     def close(self):

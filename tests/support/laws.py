@@ -42,6 +42,7 @@ def snapshot(state, now):
         ),
         "view": (pending(state), "" if eager else status_of(state)),
         "plan": _plan(state) if state.revision else None,
+        "adjusted": dict(state.adjusted),
     }
 
 
@@ -153,10 +154,13 @@ def _graph(cell, body):
 
 
 def check_state(state, slots=None, limits=None, *, reopened=False):
-    """What is so after every turn. In a run that was opened again or revised, groups may be beyond a limit."""
+    """What is so after every turn. In a run that was opened again or revised, groups may be beyond a limit.
+
+    What a step needed may be done again there while it goes on, if somebody has said so.
+    """
     for cell in cells_in(state):
         if isinstance(cell.body, Body):
-            _check_group(cell, cell.body, None if reopened else _limit_of(cell))
+            _check_group(cell, cell.body, None if reopened else _limit_of(cell), reopened=reopened)
         if cell.parent is not None and cell.is_live:
             assert cell.parent.is_live, f"{cell.key} is live in {cell.parent.key!r}, which is not"
     for key, cell in state.flying.items():
@@ -176,7 +180,7 @@ def _limit_of(cell):
     return cell.step.limit if isinstance(cell.step, Grouping) and cell.parent.kind != "map" else None
 
 
-def _check_group(cell, body, limit):
+def _check_group(cell, body, limit, *, reopened):
     live = [child for child in body.children.values() if child.is_live]
     assert sorted(body.live) == sorted(child.position for child in live)
     assert cell.is_live or not live, f"{cell.key!r} is over, but not all in it"
@@ -189,7 +193,8 @@ def _check_group(cell, body, limit):
         for child in live:
             needs = [node_at(cell, body, p) for p in range(body.total)]
             by_id = {node.id: p for p, node in enumerate(needs)}
-            assert all(body.children[by_id[need]].status == "over" for need in child.step.needs)
+            needs = [body.children[by_id[need]] for need in child.step.needs]
+            assert all(need.status == "over" or (reopened and need.result is not None) for need in needs)
 
 
 def _check_locks(state):

@@ -197,3 +197,11 @@ class Going:
     def ends(self, code):
         assert self.process.wait(PATIENCE) == code, self.err
         return self
+
+
+def editor(place, text):
+    """A program that puts a text in the place of the file it is given."""
+    path = place.path / "editor"
+    path.write_text(f'#!/bin/sh\ncp "$1" seen\ncat > "$1" <<\'END\'\n{text}\nEND\n')
+    path.chmod(0o755)
+    return {"VISUAL": str(path)}

@@ -28,7 +28,7 @@ from perdure.cli.reporting import report
 from perdure.cli.screens import Screen, screen_for
 from perdure.config import Settings
 from perdure.control import NoOwner, OwnerRefused
-from perdure.core.accepting import Refused
+from perdure.core.refusing import Refused
 from perdure.engine import Engine, RunHandle, View
 from perdure.errors import PerdureError
 from perdure.plan import Plan
@@ -95,15 +95,17 @@ class Retry:
     run: str
     step: str = ""
     by: str = ""
+    revised: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What is to be different in its plan: `edits`, and what is said about them."""
 
     async def begin(self, engine: Engine) -> str:
         """Open it again here."""
-        await engine.retry(self.run, self.step, self.by)
+        await engine.retry(self.run, self.step, self.by, **self.revised)
         return self.run
 
     def request(self) -> Mapping[str, Any]:
         """Have it opened again."""
-        return {"do": "retry", "run": self.run, "step": self.step, "by": self.by}
+        return {"do": "retry", "run": self.run, "step": self.step, "by": self.by, **self.revised}
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +209,7 @@ class Manner:
                 supervise=True,
                 memory=most.memory,
                 failures=self.settings.failures,
+                agent_planning=self.settings.agent_planning,
                 **granted(self.workspace),
             )
             yield await closing.enter_async_context(opened)

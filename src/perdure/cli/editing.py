@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -13,7 +13,10 @@ from perdure.cli.messages import tell
 from perdure.cli.printing import print_problems
 from perdure.cli.reaching import full_id
 from perdure.config import Settings
+from perdure.core import events as e
+from perdure.core.accepting import accept, reopened
 from perdure.core.cells import Cell
+from perdure.core.evolve import evolve
 from perdure.engine import View
 from perdure.plan.between import edits_between
 from perdure.plan.diff import diff
@@ -46,20 +49,37 @@ async def edited(settings: Settings, run: str, wish: Wish) -> None:
     id_ = await full_id(settings, run)
     async with opened(settings) as journal:
         view = await View.of(journal, id_)
+    accept(view.state, e.RunRevised(edits=()), view.state.at)  # better said before somebody edits than afterwards
+    edits = _edits(view, wish, err=wish.as_json)
+    if edits:
+        done = f"the plan is revised: revision {view.state.revision + 1}"
+        await tell(settings, id_, {"do": "revise", **edits, "by": wish.by}, done, as_json=wish.as_json)
+
+
+async def mended(settings: Settings, run: str, step: str, wish: Wish) -> dict[str, Any]:
+    """Have the plan of a run edited that is over and shall go on with a step; what goes with the message to it."""
+    async with opened(settings) as journal:
+        view = await View.of(journal, run)
+    message = e.RunReopened(step=step)
+    accept(view.state, message, view.state.at)
+    evolve(view.state, e.RunReopened(step=reopened(view.state, message)), view.state.at)  # as it will stand then
+    return _edits(view, wish, err=True)  # standard output is for what comes of the run
+
+
+def _edits(view: View, wish: Wish, *, err: bool) -> dict[str, Any]:
+    """What somebody wants to be different, as far as they are sure; empty: nothing."""
     plan = _wanted(view, wish)
     edits = edits_between(view.plan, plan)
     if not edits:
         click.echo("nothing was changed", err=True)
-        return
+        return {}
     for line in diff(view.plan, plan).lines():
-        click.echo(line, err=wish.as_json)
+        click.echo(line, err=err)
     if not wish.yes and not click.confirm("Is that right?", err=True):
         click.echo("the plan is as it was", err=True)
-        return
-    said = {"by": wish.by, "why": wish.why, "widen": wish.widen, "base": view.state.revision}
-    message = {"do": "revise", "edits": [as_data(edit) for edit in edits], **said}
-    done = f"the plan is revised: revision {view.state.revision + 1}"
-    await tell(settings, id_, message, done, as_json=wish.as_json)
+        return {}
+    said = {"why": wish.why, "widen": wish.widen, "base": view.state.revision}
+    return {"edits": [as_data(edit) for edit in edits], **said}
 
 
 def _wanted(view: View, wish: Wish) -> Plan:
@@ -88,13 +108,13 @@ def _from_editor(text: str, wish: Wish) -> Reading:
 def _told(view: View) -> Iterator[str]:
     """What cannot be changed, as comments."""
     yield f"# The plan of {view.run}, revision {view.state.revision}."
-    for word, cells in (("at work", _acting(view)), ("over", _over(view))):
+    for word, cells in (("at work", _acting(view)), ("comes again", _coming(view)), ("over", _over(view))):
         names = sorted({visible(cell.node.id) for cell in cells})
         more = f", and {len(names) - MOST} more" if len(names) > MOST else ""
         if names:
             yield f"# {word}: {', '.join(names[:MOST])}{more}"
-    yield "# What is at work cannot be changed or taken out; what is over stays, and can be changed only where a loop"
-    yield "# leads back to it. Everything else is free: change it, take it out, put new steps in."
+    yield "# What is at work cannot be changed or taken out; what is over stays, and can be changed only if something"
+    yield "# leads back to it, or it comes again. Everything else is free: change it, take it out, put new steps in."
 
 
 def _own(view: View) -> Iterator[Cell]:
@@ -106,5 +126,9 @@ def _acting(view: View) -> Iterator[Cell]:
     return (cell for cell in _own(view) if cell.is_live)
 
 
+def _coming(view: View) -> Iterator[Cell]:
+    return (cell for cell in _own(view) if cell.status == "idle" and cell.result is not None)
+
+
 def _over(view: View) -> Iterator[Cell]:
-    return (cell for cell in _own(view) if not cell.is_live and cell.result is not None)
+    return (cell for cell in _own(view) if cell.status == "over")

@@ -2,15 +2,17 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Final
 
 from perdure.cli.telling import clock, failure_words, lowered, seconds, value_words
 from perdure.core.cells import Body, Cell, Grown, Result, Work
-from perdure.core.seeing import output_of
+from perdure.core.seeing import item_of, output_of
 from perdure.core.state import State
 from perdure.engine import View
+from perdure.plan.expr import ExpressionError
 from perdure.plan.index import Node
 from perdure.plan.visible import visible
 
@@ -94,20 +96,29 @@ class _Painter:
 
     def _place(self, group: Cell, body: Body, position: int, depth: int) -> Iterator[Row]:
         cell = body.children.get(position)
+        name = visible(_name(group, body, position), 60)
         if cell is None:
-            name = _name(group, body, position)
-            yield Row(depth, "·", visible(name, 60), "", "dim")
+            yield Row(depth, "·", name, "", "dim")
             return
-        yield self._row(cell, depth)
+        yield self._row(cell, name, depth)
         if cell.is_live or self.look.within:
             yield from self.inside(cell, depth + 1)
 
     # ------------------------------------------------------------ one step
 
-    def _row(self, cell: Cell, depth: int) -> Row:
+    def _row(self, cell: Cell, name: str, depth: int) -> Row:
+        """A row of the tree; rows around it tell what else its key says."""
         mark, style = _mark(self.state, cell)
-        words = self._over(cell) if cell.status == "over" else self._live(cell)
-        return Row(depth, mark, visible(cell.key, 60), "  ".join(filter(None, words)), style)
+        words = (self._item(cell), *(self._over(cell) if cell.status == "over" else self._live(cell)))
+        return Row(depth, mark, name, "  ".join(filter(None, words)), style)
+
+    def _item(self, cell: Cell) -> str:
+        """What an item of a map is, if it can still be told."""
+        if not self.look.outputs or cell.parent is None or cell.parent.kind != "map":
+            return ""
+        with suppress(ExpressionError, IndexError, TypeError, KeyError):
+            return value_words(item_of(self.state, cell.within), 40)
+        return ""
 
     def _over(self, cell: Cell) -> Iterable[str]:
         result = cell.result

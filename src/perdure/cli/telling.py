@@ -131,6 +131,10 @@ def _answered(event: e.QuestionAnswered) -> str:
     )
 
 
+def _after(step: str) -> str:
+    return f"after {visible(step)}" if step else ""
+
+
 _RUNGS: Final = {
     "simplify": "goes on in its simpler way",
     "relax": "is good enough by its relaxed criteria",
@@ -153,7 +157,10 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "run_forked": lambda event: _and(f"goes its own way from {visible(event.of)} at {event.seq}", _by(event.by)),
     "run_reopened": lambda event: _and("is tried again", _by(event.by)),
     "run_revised": lambda event: _and(
-        f"revision {event.base + 1} of the plan", _by(event.by), visible(event.why, MOST)
+        f"revision {event.base + 1} of the plan", _after(event.after), _by(event.by), visible(event.why, MOST)
+    ),
+    "revision_refused": lambda event: _and(
+        "the plan stays as it is", _after(event.after), _by(event.by), visible(event.reason, 300)
     ),
     "run_ended": _run_ended,
     "step_entered": lambda event: "begins" + (f" (visit {event.visit})" if event.visit > 1 else ""),

@@ -15,6 +15,7 @@ from perdure.control.errors import NoOwner as NoOwner
 from perdure.control.errors import OtherVersion as OtherVersion
 from perdure.control.errors import OwnerRefused as OwnerRefused
 from perdure.control.errors import Stranger as Stranger
+from perdure.control.errors import TooLong as TooLong
 from perdure.control.server import Handle as Handle
 from perdure.control.server import Limits as Limits
 from perdure.control.server import Request as Request

@@ -45,6 +45,13 @@ class Garbled(ControlError):
     code: ClassVar[str] = "PRD2305"
 
 
+class TooLong(Garbled):
+    """A message has more bytes than a line may have. It was not sent."""
+
+    code: ClassVar[str] = "PRD2309"
+    exit_code: int = 75  # EX_TEMPFAIL: once the owner has left, the same command can succeed
+
+
 class CannotListen(ControlError):
     """The socket cannot be made."""
 

@@ -13,11 +13,15 @@ import socket
 from collections.abc import Mapping
 from typing import Any, Final, NoReturn, cast
 
-from perdure.control.errors import Garbled, OtherVersion, OwnerRefused
+from perdure.control.errors import Garbled, OtherVersion, OwnerRefused, TooLong
 from perdure.errors import PerdureError
 
 VERSION: Final = 1
 LONGEST_LINE: Final = 2_000_000
+TOO_LONG: Final = (
+    "wait until the process that has the journal has left, name another journal with --db,"
+    " or put large values into files that steps read"
+)
 _CHUNK: Final = 65_536
 _EXIT_CODES: Final = range(1, 256)
 
@@ -82,7 +86,9 @@ def _line(part: str, body: Mapping[str, Any]) -> bytes:
         text = json.dumps({"control": VERSION, part: dict(body)}, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise Garbled(f"the {part} cannot be written as JSON: {error}") from None
-    _check_length(len(text))
+    if len(text) > LONGEST_LINE:
+        told = f"the {part} has {len(text):,} bytes, and what goes through a socket has at most {LONGEST_LINE:,}"
+        raise TooLong(told, TOO_LONG)
     return text.encode() + b"\n"
 
 

@@ -1,20 +1,18 @@
 """Which messages are taken. A message is a fact that somebody outside claims; here it becomes one, or is refused."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.affording import flaw_of_answer
 from perdure.core.cells import Work
 from perdure.core.consulting import answered
 from perdure.core.patience import due_of
+from perdure.core.refusing import Answered, BadAnswer, NoQuestion, NoStep, Over, Refused, Stale, TooManySignals
 from perdure.core.reopening import is_there
 from perdure.core.state import State
 from perdure.core.values import digest_of, to_json
-from perdure.errors import PerdureError
 from perdure.plan.conforming import flaws
-from perdure.plan.problems import TOLD, Problem
 
 MOST_SIGNALS: Final = 1_000
 """The most signals of one name that are kept."""
@@ -45,77 +43,12 @@ Message = (
 )
 
 
-class Refused(PerdureError):
-    """A message does not fit the run as it is."""
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A run that is over goes on with a plan that is another one: both, or neither."""
 
-    code: ClassVar[str] = "PRD3001"
-
-
-class Over(Refused):
-    """The run is over."""
-
-    code: ClassVar[str] = "PRD3002"
-
-
-class Stale(Refused):
-    """What is told about an attempt came too late, or was never asked for."""
-
-    code: ClassVar[str] = "PRD3003"
-
-
-class NoQuestion(Refused):
-    """There is no such question, or it is not open any more."""
-
-    code: ClassVar[str] = "PRD3004"
-    exit_code: int = 3
-
-
-class Answered(NoQuestion):
-    """Somebody has answered before. Whoever says the same again is refused too, and need not mind."""
-
-    code: ClassVar[str] = "PRD3008"
-    exit_code: int = 3
-    same: bool = False
-    """Whether it is the same answer by the same person."""
-
-
-class BadAnswer(Refused):
-    """The answer does not fit the question."""
-
-    code: ClassVar[str] = "PRD3005"
-    exit_code: int = 2
-
-
-class NoStep(Refused):
-    """There is no such step, or it is not live."""
-
-    code: ClassVar[str] = "PRD3006"
-    exit_code: int = 3
-
-
-class TooManySignals(Refused):
-    """Too many signals wait to be taken."""
-
-    code: ClassVar[str] = "PRD3007"
-
-
-class NotRevised(Refused):
-    """The plan of a run cannot be revised so. Nothing has changed."""
-
-    code: ClassVar[str] = "PRD3010"
-    exit_code: int = 2
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
-        told = "; ".join(f"{each.code} {each.message} (help: {each.help})" for each in problems[:TOLD])
-        more = f"; and {len(problems) - TOLD} more" if len(problems) > TOLD else ""
-        super().__init__(f"the plan is as it was: {told}{more}", "repair the edits, and send them again")
-
-
-class OtherRevision(Refused):
-    """Edits were made for another revision of the plan."""
-
-    code: ClassVar[str] = "PRD3009"
+    reopened: e.RunReopened
+    revised: e.RunRevised
 
 
 def accept(state: State, message: Message, at: int) -> None:
@@ -123,7 +56,7 @@ def accept(state: State, message: Message, at: int) -> None:
     if type(message) is e.QuestionAnswered:
         check_first(state, message)
     if state.ended is not None and type(message) is not e.RunReopened and not _is_rollback(message):
-        raise Over(f"the run {state.run} is over: {state.ended.status}")
+        raise Over(f"the run {state.run} is over: {state.ended.status}", _instead(state.ended, message))
     if (state.started is None) is not (type(message) is e.RunStarted):
         raise Refused("the run has started already" if state.started else f"the run {state.run} has not started")
     match message:
@@ -139,6 +72,17 @@ def accept(state: State, message: Message, at: int) -> None:
                 raise TooManySignals(f"{MOST_SIGNALS:,} signals {message.name!r} wait already")
         case _:
             _accept_about_run(state, message)
+
+
+def _instead(ended: e.RunEnded, message: Message) -> str:
+    """What somebody can do who wants to change what is over."""
+    if not isinstance(message, e.RunRevised):
+        return ""
+    is_bad = ended.status in {"failed", "cancelled"}
+    return "change it and go on: `perdure retry RUN --edit`" if is_bad else _FORK
+
+
+_FORK: Final = "begin a new run with its history: `perdure fork RUN --from STEP --plan FILE`"
 
 
 def _accept_about_run(state: State, message: Message) -> None:
@@ -178,7 +122,7 @@ def _accept_reopening(state: State, message: e.RunReopened) -> None:
     if state.ended is None:
         raise Refused("the run is not over")
     if state.ended.status not in {"failed", "cancelled"}:
-        raise Refused(f"the run has {state.ended.status}: there is nothing to do again")
+        raise Refused(f"the run has {state.ended.status}: there is nothing to do again", _FORK)
     if message.step and not _is_known(state, message.step):
         raise NoStep(f"no step {message.step!r} of this run is over", "`perdure show` lists the steps")
 

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from perdure.core import events as e
+from perdure.core.adjusting import replan
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.consulting import AGAIN, CONTINUE, FAIL, ask, said_to
@@ -58,6 +59,9 @@ def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure, *,
             case "simplify" | "alternate" if divert_group(turn, cell, how, failure, rung):
                 return
             case "relax" if relax_group(turn, cell, how, failure):
+                return
+            case "replan" if replan(turn, cell, failure):
+                end_group(turn, cell, msgspec.structs.replace(how, goes_on=True))
                 return
             case "ask" if cell.parent is not None:
                 _ask_about(turn, cell, how, failure)

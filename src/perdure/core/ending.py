@@ -78,6 +78,8 @@ def end(turn: Deciding, cell: Cell, how: Ending) -> None:
             partial=partial, output=how.output, undo=undo,
         )  # fmt: skip
         turn.record(event)
+    if turn.state.rules.planning:
+        turn.over.append(cell)
     turn.look_at(cell.parent)
 
 

@@ -106,8 +106,16 @@ class RunReopened(Event, frozen=True, kw_only=True):
     type = "run_reopened"
     step: str
     """The step that had failed."""
+    revised: bool = False
+    """Its plan is revised with the next fact, and nothing is decided before."""
     by: str = ""
     """Who said so."""
+
+
+NEXT_STEPS: Final = "next_steps"
+"""Who has revised a plan, if the result of a step has."""
+ADJUSTER: Final = "adjuster"
+"""Who has revised a plan, if a function of the engine's user has."""
 
 
 class RunRevised(Event, frozen=True, kw_only=True):
@@ -124,6 +132,22 @@ class RunRevised(Event, frozen=True, kw_only=True):
     """Why."""
     widen: bool = False
     """Whether a person has said that the budget or the policy of the plan may become wider."""
+    after: str = ""
+    """The step after which it was made by rule; empty: somebody outside wanted it."""
+    kind: str = ""
+    """The kind of failure that it is against; empty: none."""
+
+
+class RevisionRefused(Event, frozen=True, kw_only=True):
+    """A rule wanted to revise the plan, and that could not be. The plan stays as it is."""
+
+    type = "revision_refused"
+    after: str
+    """The step after which it was wanted."""
+    by: str
+    """Who wanted it."""
+    reason: str
+    """Why it could not be."""
 
 
 class RunForked(Event, frozen=True, kw_only=True):
@@ -450,7 +474,8 @@ class SignalTaken(AboutVisit, frozen=True, kw_only=True):
 EVENTS: Final[dict[str, type[Event]]] = {
     each.type: each
     for each in (
-        RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunRevised, RunForked, RunEnded,
+        RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunRevised, RevisionRefused, RunForked,
+        RunEnded,
         StepEntered, StepPassed, LocksTaken, StepStopping, StepEnded, StepsGrown,
         AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned, RungTaken,
         EffectFound, EffectKept,

@@ -88,6 +88,12 @@ def _run_revised(state: State, event: e.RunRevised) -> None:
 
     run_revised(state, event)
     state.revised.append(event)
+    if event.after:
+        state.adjusted[event.by] += 1
+
+
+def _revision_refused(state: State, event: e.RevisionRefused) -> None:
+    state.adjusted[event.by] += 1
 
 
 def _run_ended(state: State, event: e.RunEnded) -> None:
@@ -516,6 +522,7 @@ _CHANGES: Final[dict[str, Callable[[State, Any], None]]] = {
         (e.RunStopping, _run_stopping),
         (e.RunReopened, run_reopened),
         (e.RunRevised, _run_revised),
+        (e.RevisionRefused, _revision_refused),
         (e.RunForked, run_forked),
         (e.RunEnded, _run_ended),
         (e.StepEntered, _step_entered),

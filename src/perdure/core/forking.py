@@ -25,6 +25,7 @@ def run_forked(state: State, event: e.RunForked) -> None:
     _go_on(state, event)
     _see(state, event)
     state.forked = event
+    state.awaits = state.revision + 1 if event.revised else 0
 
 
 def _lose(state: State, cell: Cell) -> None:

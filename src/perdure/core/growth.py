@@ -273,9 +273,17 @@ def _ending(turn: Deciding, cell: Cell, finish: Finish) -> Ending:
         output = turn.keep(filled_once(turn.state, cell.within, finish.output))
         if finish.exit == "failure":
             return Ending("failure", output, finish.failure or Failure("logic", "the strategy says so"))
-        return concluded(turn, cell, finish.exit, output)
+        return _grown(turn, cell, concluded(turn, cell, finish.exit, output))
     except (ExpressionError, ValueError) as error:
         return Ending.failed("invalid", f"what the strategy finished with: {told(error)}")
+
+
+def _grown(turn: Deciding, cell: Cell, how: Ending) -> Ending:
+    """The same, with what the result adds to the plan."""
+    from perdure.core.adding import refused_growth  # noqa: PLC0415  few steps add others, and it loads the checks
+
+    failure = refused_growth(turn, cell, how.output) if how.failure is None and cell.traits.grows else None
+    return how if failure is None else Ending("failure", how.output, failure)
 
 
 def _dropped(cell: Cell, body: Grown, keep: Sequence[str] | None) -> tuple[str, ...]:

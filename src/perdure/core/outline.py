@@ -21,6 +21,7 @@ from perdure.plan.model.steps import (
     AskStep,
     DecideStep,
     GroupStep,
+    Growing,
     Leading,
     MapStep,
     ModelStep,
@@ -127,6 +128,7 @@ class Traits:
         "budgets",
         "call",
         "estimate",
+        "grows",
         "id",
         "inner_layer",
         "is_agent",
@@ -175,6 +177,8 @@ class Traits:
         accept = self.working.accept if self.working is not None and self.kind == "work" else ()
         self.judges: Final = tuple(each for each in accept if each.tool is not None)
         """Tools that say whether its result is good."""
+        self.grows: Final = step.grows if isinstance(step, Growing) else None
+        """What its result may add to the plan."""
         self.budgets: Final = _budgets_of(node) if self.kind not in _UNSPENDING else ()
         """What it may spend: itself, and the plan that stands in it."""
         self.estimate: Final = _estimate_of(self.working)
@@ -290,6 +294,8 @@ class Outline:
         self._found: dict[tuple[Node, str], ToolCall] = {}
         self._lent: dict[str, Traits] = {}
         """What was worked out for all runs of the plan, by id."""
+        self.chosen: dict[str, str] = {}
+        """Steps that are there, or are as they are, because of what another step gave; and which one that is."""
         self.is_own = False
         """Whether it belongs to one run, and can be revised."""
 

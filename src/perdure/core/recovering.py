@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from perdure.core import events as e
+from perdure.core.adjusting import replan
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.consulting import ANSWERS, DONE, ask, said_to
@@ -33,10 +34,19 @@ def judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
         if not is_over:
             return
         is_to_blame = failure is not None and failure.kind == "unmet"
+    if failure is None and cell.traits.grows is not None:
+        failure = _refused_growth(turn, cell, outcome)
+        is_to_blame = failure is not None
     if failure is not None:
         recover(turn, cell, failure, outcome, within=is_to_blame)
     else:
         end(turn, cell, Ending(exit_, outcome.output if cell.work.outcome is not outcome else None))
+
+
+def _refused_growth(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> Failure | None:
+    from perdure.core.adding import refused_growth  # noqa: PLC0415  few steps add others, and it loads the checks
+
+    return refused_growth(turn, cell, outcome.output)
 
 
 def recover(
@@ -125,8 +135,9 @@ def _roll_back(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptE
     return True
 
 
-def _not_possible(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None) -> bool:  # noqa: ARG001
-    return False
+def _replan(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None) -> bool:
+    """Go on without it, if the rest of the plan is another one now."""
+    return replan(turn, cell, failure) and _continue(turn, cell, failure, outcome)
 
 
 _RUNGS: Final[dict[str, Callable[[Deciding, Cell, Failure, e.AttemptEnded | None], bool]]] = {
@@ -134,7 +145,7 @@ _RUNGS: Final[dict[str, Callable[[Deciding, Cell, Failure, e.AttemptEnded | None
     "simplify": _simplify,
     "relax": _relax,
     "alternate": _alternate,
-    "replan": _not_possible,
+    "replan": _replan,
     "ask": _ask_how,
     "rollback": _roll_back,
     "continue": _continue,

@@ -4,16 +4,16 @@ A run shares the tree of its plan with all runs of the plan, until it is revised
 its own. Groups that an edit has touched are fitted to their new children. No result, visit or counter changes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Graph, Grown, Serial
 from perdure.core.outline import Outline
 from perdure.core.reopening import reset_needs
 from perdure.core.state import State
-from perdure.plan.edits import EDIT, take
-from perdure.plan.grafting import Graft
+from perdure.plan.grafting import Graft, take
 from perdure.plan.index import Node, within
+from perdure.plan.model.edits import EDIT
 from perdure.plan.model.steps import MapStep
 from perdure.plan.raw import undisturbed
 
@@ -29,10 +29,14 @@ def run_revised(state: State, event: e.RunRevised) -> None:
         for group in sorted(touched, key=lambda node: node.depth):  # whatever is inside is found by its new place
             for cell, body in _bodies_at(state, group):
                 _refit(cell, body, touched[group])
+                if isinstance(body, Serial):
+                    _step_back(state, cell, body, graft.born)
         for node in renewed:
             _renew(state, node, outline)
         for node in graft.born:
             _succeed(state, node, outline)
+        if event.by in (e.NEXT_STEPS, e.ADJUSTER) and event.after:
+            outline.chosen |= {node.id: event.after for node in (*graft.born, *graft.amended)}
         _limit(state)
 
 
@@ -182,6 +186,23 @@ def _refit(cell: Cell, body: Body, before: list[Node]) -> None:
         body.rounds = body.rounds or ([[]] if cell.within.outline.loops(cell.tree) else [])
     else:
         _rewire(cell, body)
+
+
+def _step_back(state: State, cell: Cell, body: Serial, born: Container[Node]) -> None:
+    """What was put right before a step that is about to be entered again comes first."""
+    here = body.children.get(body.cursor)
+    if here is None or here.status != "idle" or cell.status != "active" or cell.body is not body:
+        return
+    nodes = cell.tree.children
+    first = first_new(body.cursor, lambda place: nodes[place] in born and place not in body.children)
+    body.cursor = state.child(cell, first).position
+
+
+def first_new(place: int, is_new: Callable[[int], bool]) -> int:
+    """The first of the new steps right before a place; the place itself, if there are none."""
+    while place and is_new(place - 1):
+        place -= 1
+    return place
 
 
 def _rewire(cell: Cell, body: Body) -> None:

@@ -5,8 +5,9 @@ attempt that was cut off in doubt is not: its own visit goes on, so that the dou
 under way come back together, even beyond a `limit`: to enter them one after the other would do their work twice.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from heapq import heapify
+from typing import Final, Literal
 
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Graph, Grown, Serial, Work
@@ -15,15 +16,23 @@ from perdure.core.lines import locks_at_entry, wake_within
 from perdure.core.outline import priority_of
 from perdure.core.state import State
 
+Fate = Literal["active", "resumed", "again", "unpassed"]
+"""What becomes of a step: a group goes on, a doubt is settled, it is entered anew, it is looked at again."""
+GOES_ON: Final = frozenset({"active", "resumed"})
+
 
 def run_reopened(state: State, event: e.RunReopened) -> None:
     """Go on with a step, or without one with all that was cut off."""
     assert state.paused_at is not None  # noqa: S101  a run that is over stands still
+    found = fates(state, event.step)
     state.paused += state.at - state.paused_at
     state.paused_at = state.ended = state.stopping = None
-    step = state.cells[event.step]
-    way = {each.parent.key: each for each in (step, *step.around) if each.parent}
-    _revive(state, state.cells[""], way)
+    state.awaits = state.revision + 1 if event.revised else 0
+    for cell, fate in found.items():
+        _meet(state, cell, fate)
+    for cell in found:
+        if isinstance(cell.body, Graph) and cell.status == "active":
+            _recount(cell, cell.body)
     wake_within(state, state.cells[""])
     state.cells[""].alarm = _alarm_for_run(state)
 
@@ -43,66 +52,66 @@ def is_there(cell: Cell) -> bool:
     return True
 
 
-def _revive(state: State, cell: Cell, way: dict[str, Cell]) -> None:
-    """Make a group active again, with the body it had."""
-    cell.status, cell.result, cell.leaving, cell.undo = "active", None, None, ()
-    if cell.due is not None:
-        cell.alarm = state.set_timer(cell.due, cell.key, cell.visit, "step")
-    cell.open = not locks_at_entry(cell)
+# ------------------------------------------------------------------------------- what will be
+
+
+def fates(state: State, step: str) -> dict[Cell, Fate]:
+    """What would become of a run that is over if it went on with a step. Who is not named stays as they are."""
+    chosen = state.cells[step]
+    way = {each.parent.key: each for each in (chosen, *chosen.around) if each.parent}
+    found: dict[Cell, Fate] = {}
+    _foresee(state, state.cells[""], way, found)
+    return found
+
+
+def _foresee(state: State, cell: Cell, way: Mapping[str, Cell], found: dict[Cell, Fate]) -> None:
+    """A group is active again, with the body it had."""
+    found[cell] = "active"
     body = cell.body
     assert isinstance(body, (Serial, Graph))  # noqa: S101  asked of groups alone
     if isinstance(body, Serial):
-        _revive_serial(state, body, way.get(cell.key), way)
-    else:
-        _revive_graph(state, cell, body, way)
-
-
-def _revive_serial(state: State, body: Serial, chosen: Cell | None, way: dict[str, Cell]) -> None:
-    here = chosen or body.children.get(body.cursor)
-    if here is not None:
-        body.cursor = here.position
-        _restore(state, body, here, way)
-
-
-def _revive_graph(state: State, cell: Cell, body: Graph, way: dict[str, Cell]) -> None:
+        here = way.get(cell.key) or body.children.get(body.cursor)
+        if here is not None:
+            _foresee_child(state, here, way, found)
+        return
     for child in body.children.values():
-        _restore(state, body, child, way)
-    again = [child.position for child in body.children.values() if child.status != "over"]
+        _foresee_child(state, child, way, found)
+    again = [child.position for child in body.children.values() if child in found or child.status != "over"]
     while again:
-        again.extend(_forgotten(cell, body, again.pop()))
-    _recount(cell, body)
+        again.extend(_forgotten(cell, body, again.pop(), found))
 
 
-def _forgotten(cell: Cell, body: Graph, position: int) -> Iterator[int]:
-    """Steps that were passed by and need one that is to come again: they are looked at again.
-
-    But not if one that needs them goes on: it began because they had been passed by.
-    """
-    for dependent in dependents_of(cell, body, position) if body.left else ():
-        child = body.children.get(dependent)
-        was_passed = child is not None and child.result is not None and child.result.passed
-        if child is not None and was_passed and child.status == "over" and not _is_relied_on(cell, body, dependent):
-            child.status = "idle"
-            yield dependent
-
-
-def _is_relied_on(cell: Cell, body: Graph, position: int) -> bool:
-    return any(dependent in body.live for dependent in dependents_of(cell, body, position))
-
-
-def _restore(state: State, body: Body, cell: Cell, way: dict[str, Cell]) -> None:
+def _foresee_child(state: State, cell: Cell, way: Mapping[str, Cell], found: dict[Cell, Fate]) -> None:
     """Decide what becomes of a step in a group that is active again."""
     is_chosen = cell.parent is not None and way.get(cell.parent.key) is cell
     is_good = cell.result is not None and verdict_of(cell.result) != "bad"
     if is_good and not is_chosen:
         return
     if _is_in_doubt(state, cell):
-        _resume(body, cell)
+        found[cell] = "resumed"
     elif _was_entered(cell) and (not is_chosen or cell.key in way):
-        _revive(state, cell, way)
-        body.live[cell.position] = cell
+        _foresee(state, cell, way, found)
     else:
-        cell.status, cell.laps = "idle", max(0, cell.laps - 1)
+        found[cell] = "again"
+
+
+def _forgotten(cell: Cell, body: Graph, position: int, found: dict[Cell, Fate]) -> Iterator[int]:
+    """Steps that were passed by and need one that is to come again: they are looked at again.
+
+    But not if one that needs them goes on: it began because they had been passed by.
+    """
+    for dependent in dependents_of(cell, body, position) if body.left else ():
+        child = body.children.get(dependent)
+        if child is None or child in found or child.status != "over" or _is_relied_on(cell, body, dependent, found):
+            continue
+        if child.result is not None and child.result.passed:
+            found[child] = "unpassed"
+            yield dependent
+
+
+def _is_relied_on(cell: Cell, body: Graph, position: int, found: Mapping[Cell, Fate]) -> bool:
+    dependents = (body.children.get(each) for each in dependents_of(cell, body, position))
+    return any(found.get(each) in GOES_ON for each in dependents if each is not None)
 
 
 def _was_entered(cell: Cell) -> bool:
@@ -121,13 +130,36 @@ def _is_in_doubt(state: State, cell: Cell) -> bool:
     )
 
 
-def _resume(body: Body, cell: Cell) -> None:
+# ------------------------------------------------------------------------------- what is
+
+
+def _meet(state: State, cell: Cell, fate: Fate) -> None:
+    body = cell.parent.body if cell.parent else None
+    if fate == "active":
+        _revive(state, cell)
+    elif fate == "resumed":
+        _resume(cell)
+    else:
+        cell.status, cell.laps = "idle", max(0, cell.laps - (fate == "again"))
+    if isinstance(body, Body) and fate in GOES_ON:
+        body.live[cell.position] = cell
+    if isinstance(body, Serial):
+        body.cursor = cell.position
+
+
+def _revive(state: State, cell: Cell) -> None:
+    cell.status, cell.result, cell.leaving, cell.undo = "active", None, None, ()
+    if cell.due is not None:
+        cell.alarm = state.set_timer(cell.due, cell.key, cell.visit, "step")
+    cell.open = not locks_at_entry(cell)
+
+
+def _resume(cell: Cell) -> None:
     work = cell.work
     cell.status, cell.result, cell.leaving, cell.question = "active", None, None, ""
     work.lost, work.stopping, work.due, work.alarm = True, False, None, 0  # a try that was planned is not awaited
     work.probe = work.verdict = None
     work.met = 0
-    body.live[cell.position] = cell
 
 
 def _recount(cell: Cell, body: Graph) -> None:

@@ -7,20 +7,23 @@ under way may get new steps, and lose those that were not reached. The future is
 Whoever is refused is told every reason, in sentences that edits can be repaired from.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from perdure.core import events as e
-from perdure.core.accepting import NotRevised, OtherRevision
 from perdure.core.cells import Body, Cell, Graph, Serial
-from perdure.core.refitting import bodies_in, cells_at, owned
+from perdure.core.refitting import bodies_in, cells_at, first_new, owned
+from perdure.core.refusing import NotRevised, OtherRevision
+from perdure.core.reopening import GOES_ON, Fate
 from perdure.core.state import State
 from perdure.core.widening import widenings
 from perdure.plan.checks import check_section
-from perdure.plan.edits import Amend, AnyEdit, EditError, Insert, Remove, Replace, read_edits, take, too_large
+from perdure.plan.edits import EditError, as_data, read_edits, too_large
 from perdure.plan.flow import SerialFlow, choices_of
-from perdure.plan.grafting import Graft
+from perdure.plan.grafting import Graft, take
 from perdure.plan.index import Node, Section, within
 from perdure.plan.limits import Limits
+from perdure.plan.model.edits import Amend, AnyEdit, Insert, Remove, Replace
 from perdure.plan.problems import Problem
 from perdure.plan.raw import undisturbed
 from perdure.plan.uses import mentions
@@ -33,8 +36,19 @@ OF_LIVE = frozenset({"title", "limit"})
 """What can be amended of a group that is under way."""
 
 
-def check_revision(state: State, message: e.RunRevised) -> list[Node]:
-    """Raise `Refused` if the plan cannot be revised so; the steps that will have others in them, or other fields."""
+def as_facts(edits: Sequence[Any]) -> tuple[dict[str, Any], ...]:
+    """Edits as a fact holds them; `NotRevised` if something is no edit."""
+    try:
+        return tuple(map(as_data, read_edits(edits)))
+    except EditError as error:
+        raise NotRevised(error.problems) from error
+
+
+def check_revision(state: State, message: e.RunRevised, fates: Mapping[Cell, Fate] | None = None) -> list[Node]:
+    """Raise `Refused` if the plan cannot be revised so; the steps that will have others in them, or other fields.
+
+    `fates` is what becomes of a run that is over before it is revised.
+    """
     if message.base not in (ANY, state.revision):
         raise OtherRevision(*_told_since(state, message.base))
     try:
@@ -42,7 +56,7 @@ def check_revision(state: State, message: e.RunRevised) -> list[Node]:
     except EditError as error:
         raise NotRevised(error.problems) from error
     with undisturbed():
-        return _Proposal(state, message).check(edits)
+        return _Proposal(state, message, _Standing(fates or {})).check(edits)
 
 
 def _told_since(state: State, base: int) -> tuple[str, str]:
@@ -52,11 +66,35 @@ def _told_since(state: State, base: int) -> tuple[str, str]:
     return told + changed, "read the plan again and make the edits anew"
 
 
+class _Standing:
+    """How steps stand, or will stand once a run that is over goes on."""
+
+    def __init__(self, fates: Mapping[Cell, Fate]) -> None:
+        self._fates = fates
+        bodies = ((cell, cell.parent.body) for cell in fates if cell.parent)
+        self._cursors = {body: cell.position for cell, body in bodies if isinstance(body, Serial)}
+
+    def is_live(self, cell: Cell) -> bool:
+        return cell.is_live or self._fates.get(cell) in GOES_ON
+
+    def is_active(self, cell: Cell) -> bool:
+        return cell.status == "active" or self._fates.get(cell) == "active"
+
+    def comes(self, cell: Cell) -> bool:
+        """Whether it is about to be entered, perhaps anew."""
+        return cell.status == "idle" or self._fates.get(cell) in {"again", "unpassed"}
+
+    def here(self, body: Serial) -> Cell | None:
+        """Where a serial group is."""
+        return body.children.get(self._cursors.get(body, body.cursor))
+
+
 class _Proposal:
     """Edits while they are looked at. The tree is edited for that, and put back."""
 
-    def __init__(self, state: State, message: e.RunRevised) -> None:
+    def __init__(self, state: State, message: e.RunRevised, standing: _Standing) -> None:
         self._state = state
+        self._standing = standing
         self._message = message
         self._graft = Graft(owned(state).index)
         self._index = self._graft.index
@@ -109,14 +147,14 @@ class _Proposal:
             if each not in self._present:
                 cells = cells_at(self._state, each, past=False)
                 self._present[each] = [pair for cell in cells for pair in bodies_in(cell, past=False)]
-                self._more |= {each for cell in cells if _has_more(cell)}
+                self._more |= {each for cell in cells if self._standing.is_active(cell) and _has_more(cell)}
 
     def _guard_node(self, node: Node, edit: AnyEdit, number: int) -> Problem | None:
         if node.parent is None:
             return _of_live(edit, OF_PLAN, "the plan", number)
         self._note(node.parent)
         cells = cells_at(self._state, node, past=False)
-        live = next((cell for cell in cells if cell.is_live), None)
+        live = next((cell for cell in cells if self._standing.is_live(cell)), None)
         if live is not None:
             return _at_work(live, edit, number)
         reached = [cell for cell in cells if cell.result is not None]
@@ -130,7 +168,9 @@ class _Proposal:
         is_group = any(isinstance(cell.body, Body) for cell in cells)
         match edit:
             case Remove():
-                told, hint = "and what was done cannot be taken out of the plan", "leave it; edit what comes after it"
+                told = "and what was done cannot be taken out of the plan"
+                comes = all(map(self._standing.comes, cells))
+                hint = 'give it `when: "false"` to pass it by' if comes else "leave it; edit what comes after it"
             case Replace() if edit.step.id != node.id:
                 told, hint = "and its result is known by this id", f'give the new step the id "{node.id}"'
             case Replace() if is_group:
@@ -165,7 +205,8 @@ class _Proposal:
         child = node
         for parent in node.around:
             pairs = self._present.get(parent, ())
-            if parent in self._more or any(cell.status == "active" and self._fits(child, body) for cell, body in pairs):
+            active = (body for cell, body in pairs if self._standing.is_active(cell))
+            if parent in self._more or any(self._fits(child, body) for body in active):
                 return True
             child = parent
         return False
@@ -173,14 +214,24 @@ class _Proposal:
     def _fits(self, child: Node, body: Body) -> bool:
         if isinstance(body, Serial):
             here = self._here(body)
-            return here is None or child.position > here.position or child.position in self._after(here)
+            return here is None or child.position >= self._next(here, body) or child.position in self._after(here)
         known = (cell for cell in body.children.values() if cell.node.id == child.id)
-        return all(cell.result is None and not cell.is_live for cell in known)
+        return all(self._standing.comes(cell) or not (cell.result or self._standing.is_live(cell)) for cell in known)
 
     def _here(self, body: Serial) -> Node | None:
-        """Where a serial group is."""
-        cell = body.children.get(body.cursor)
+        cell = self._standing.here(body)
         return self._index.by_id[cell.node.id] if cell else None
+
+    def _next(self, here: Node, body: Serial) -> int:
+        """The first place that comes: after the step where the group is; if that is next, what is new before it."""
+        cell = self._standing.here(body)
+        if cell is None or here.parent is None or not self._standing.comes(cell):
+            return here.position + 1
+        nodes = here.parent.children
+        return first_new(here.position, lambda place: self._is_fresh(nodes[place]))
+
+    def _is_fresh(self, node: Node) -> bool:
+        return node in self._graft.born and node.id not in self._past
 
     def _after(self, here: Node) -> set[int]:
         assert here.parent is not None  # noqa: S101  it stands in a serial group
@@ -222,9 +273,9 @@ def _jumps(node: Node) -> bool:
 
 
 def _has_more(cell: Cell) -> bool:
-    """Whether a map is under way that has items which were not begun."""
+    """Whether it is a map that has items which were not begun."""
     body = cell.body
-    if cell.kind != "map" or cell.status != "active" or not isinstance(body, Graph):
+    if cell.kind != "map" or not isinstance(body, Graph):
         return False
     return not body.grown or len(body.children) < body.total
 

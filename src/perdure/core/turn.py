@@ -12,13 +12,15 @@ Laws, which the tests hold this room to:
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from heapq import heappop
 from typing import Any, Final
 
 import msgspec
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Message, accept, reopened
+from perdure.core.accepting import Look, Mended, Message, accept, reopened
+from perdure.core.adjusting import adjust, look_at_revised
 from perdure.core.affording import expire, hear
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Effect
@@ -29,24 +31,45 @@ from perdure.core.groups import settle_graph, settle_serial, settle_stopping, st
 from perdure.core.growth import settle_agent
 from perdure.core.lines import make_hungry
 from perdure.core.outline import Kind
+from perdure.core.reopening import fates
 from perdure.core.state import Rules, State, Timer
 from perdure.core.waiting import settle_ask, settle_mark, settle_rollback, settle_stopped_pause, settle_wait
 from perdure.core.working import feed, settle_stopped_work, settle_work
 from perdure.plan.index import Node
 
+CANCELLED: Final = Failure("cancelled", "it was cancelled")
+"""Why a step ends that somebody has cancelled; nobody else says so in these words."""
 
-def turn(state: State, message: Message, moment: Moment) -> list[e.Event]:
+
+def turn(state: State, message: Message | Mended, moment: Moment) -> list[e.Event]:
     """Take a message, and decide all that follows from it. The state is changed in place."""
+    if isinstance(message, Mended):
+        return _mended(state, message, moment)
     accept(state, message, moment.at)
     revised = _revised(state, message) if type(message) is e.RunRevised else ()
     making = Deciding(state, moment)
     _hear(making, message)
-    for node in revised:
-        _look_at_revised(making, node)
-    if (state.timers or state.moments) and type(message) is not e.RunForked:  # first what was about to be decided
+    if revised:
+        look_at_revised(making, revised)
+    if (state.timers or state.moments) and not _is_held(state, message):
         _ring(making)
     _settle_all(making)
     return making.events
+
+
+def _mended(state: State, message: Mended, moment: Moment) -> list[e.Event]:
+    """A run that is over goes on with another plan: both are taken, or neither."""
+    from perdure.core.revising import check_revision  # noqa: PLC0415  few runs are revised, and it loads the checks
+
+    accept(state, message.reopened, moment.at)
+    check_revision(state, message.revised, fates(state, reopened(state, message.reopened)))
+    made = turn(state, msgspec.structs.replace(message.reopened, revised=True), replace(moment, slots=0, held=True))
+    return made + turn(state, message.revised, moment)
+
+
+def _is_held(state: State, message: Message) -> bool:
+    """Whether what is due has to wait: first comes what was about to be decided, or the plan that it is decided by."""
+    return type(message) is e.RunForked or state.awaits > state.revision
 
 
 def _settle_all(making: Deciding) -> None:
@@ -57,6 +80,8 @@ def _settle_all(making: Deciding) -> None:
             cell = next(iter(making.agenda))
             del making.agenda[cell]
             settle(making, cell)
+            if making.over:
+                adjust(making)
         before = len(making.events)
         feed(making)
 
@@ -90,25 +115,15 @@ def _as_fact(state: State, message: e.Event) -> e.Event:
     if isinstance(message, e.RunRevised):
         return msgspec.structs.replace(message, base=state.revision)
     if isinstance(message, e.RunReopened):
-        return e.RunReopened(step=reopened(state, message), by=message.by)
+        return msgspec.structs.replace(message, step=reopened(state, message))
     return message
 
 
 def _cancelling(cell: Cell, message: e.StepStopping) -> e.StepStopping:
     """Somebody wants a step to end: what was done in it is undone, if it is a group that undoes."""
-    failure = message.failure or Failure("cancelled", "it was cancelled")
+    failure = message.failure or CANCELLED
     undo = (cell.key,) if isinstance(cell.body, Body) and undoes_losers(cell) else ()
     return e.StepStopping(step=cell.key, visit=cell.visit, failure=failure, undo=undo)
-
-
-def _look_at_revised(making: Deciding, node: Node) -> None:
-    """Look at a group that has other steps or another limit now, wherever it is under way."""
-    from perdure.core.refitting import bodies_in, cells_at  # noqa: PLC0415  as above
-
-    for cell in cells_at(making.state, node, past=False):
-        making.look_at(cell)
-        for holder, _ in bodies_in(cell, past=False):
-            making.look_at(holder)
 
 
 def _look_within_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  as for the root
@@ -121,11 +136,15 @@ def _look_at_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  
 
 def _look_at_everything(making: Deciding, message: Message) -> None:
     """The other run may have been about to decide something just here."""
-    forked = making.state.forked
-    if forked is None or (forked.revised and message is forked):
-        return
-    _look_within_root(making, message)
-    _look_at_undoers(making)
+    if making.state.awaits <= making.state.revision:
+        _look_within_root(making, message)
+        _look_at_undoers(making)
+
+
+def _look_at_what_waited(making: Deciding, message: Message) -> None:
+    """A revision that was awaited: whatever is to be decided is decided now."""
+    if making.state.awaits == making.state.revision:
+        _look_at_everything(making, message)
 
 
 def _look_at_root_and_undoers(making: Deciding, message: Message) -> None:
@@ -161,9 +180,9 @@ _HEARING: Final[dict[str, Callable[[Deciding, Any], None]]] = {
     "run_started": _look_at_root,
     "run_stopping": _look_at_root_and_undoers,
     "run_resumed": _look_at_undoers,
-    "run_reopened": _look_within_root,
+    "run_reopened": _look_at_everything,
     "run_forked": _look_at_everything,
-    "run_revised": _look_at_everything,
+    "run_revised": _look_at_what_waited,
     "attempt_ended": _look_at_step,
     "attempt_lost": _look_at_step,
     "step_stopping": _look_at_step,

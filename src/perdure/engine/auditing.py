@@ -220,6 +220,14 @@ class _Auditor:
         found = [case for case in self.cases.values() if case.step == body.get("step")]
         self._remedy(found[-1] if found else None, Remedy("reopen", at, by=_text(body.get("by"))))
 
+    def replanned(self, body: Body, at: int) -> None:
+        """The rest of the plan has changed because of a failure."""
+        step, kind = _text(body.get("after")), _text(body.get("kind"))
+        visit = max((visit for known, visit in (*self._ended, *self.cases) if known == step), default=0)
+        if kind:
+            case = self._known({"step": step, "visit": visit, "kind": kind})
+            self._remedy(case, Remedy("replan", at, kind=kind, by=_text(body.get("by"))))
+
     def _remedy(self, case: Case | None, remedy: Remedy) -> None:
         """A rung, and the fact that comes of it, are one remedy."""
         if case is None or not case.troubles:
@@ -242,7 +250,7 @@ class _Auditor:
         case.exit, case.to, case.at = _text(body.get("exit", "success")), _text(body.get("to", "next")), at
         case.partial, case.cause = body.get("partial") is True, _text(body.get("cause"))
         case.failure = failure if is_mapping(failure) else None
-        if case.partial and not any(each.did == "continue" for each in case.remedies):
+        if case.partial and not any(each.did in {"continue", "replan"} for each in case.remedies):
             self._remedy(case, Remedy("continue", at))
 
     def kept(self, body: Body, at: int) -> None:
@@ -269,6 +277,7 @@ _LOOKS: Final[dict[str, Callable[[_Auditor, Body, int], None]]] = {
     "question_asked": _Auditor.asked,
     "question_answered": _Auditor.answered,
     "run_reopened": _Auditor.reopened,
+    "run_revised": _Auditor.replanned,
     "step_ended": _Auditor.over,
     "step_passed": _Auditor.over,
     "effect_kept": _Auditor.kept,

@@ -48,9 +48,9 @@ class RunHandle:
         """Go on after a pause."""
         await self._engine.resume(self.id, by)
 
-    async def retry(self, step: str = "", by: str = "") -> None:
-        """Go on after a failure or a cancel, with a new visit of a step or of whatever was cut off."""
-        await self._engine.retry(self.id, step, by)
+    async def retry(self, step: str = "", by: str = "", **said: Any) -> None:
+        """Go on after a failure or a cancel, as `Engine.retry`: with a step, or with whatever was cut off."""
+        await self._engine.retry(self.id, step, by, **said)
 
     async def fork(self, **wish: Any) -> "RunHandle":
         """A new run that goes its own way from where this one stood, as `Engine.fork`."""

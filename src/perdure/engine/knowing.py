@@ -67,7 +67,7 @@ async def _by_nobody(attempt: Attempt) -> Outcome:
     return Outcome.failed("unavailable", f"nobody performs {call.kind} calls here, such as {call.name!r}")
 
 
-def rules_of(journal: Journal, tools: Iterable[AnyTool]) -> Rules:
+def rules_of(journal: Journal, tools: Iterable[AnyTool], *, planning: bool = False) -> Rules:
     """What the core needs to decide about the runs of a journal that others may be writing."""
     known = knowledge_of(tools, {}, {}, {})
 
@@ -78,7 +78,7 @@ def rules_of(journal: Journal, tools: Iterable[AnyTool]) -> Rules:
 
     return Rules(
         Shelf(journal.fetch).read, outline, known.repeat, known.seconds, known.strategies, known.plans,
-        known.probes, known.undo, known.lasts, known.estimate, skilled=known.skilled,
+        known.probes, known.undo, known.lasts, known.estimate, skilled=known.skilled, planning=planning,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from perdure.core.calls import Call
 from perdure.core.evolve import evolve
 from perdure.core.seeing import asked
 from perdure.core.state import Rules, State
+from perdure.core.turn import CANCELLED
 from perdure.core.undoing import undo_call
 from perdure.plan.expr import ExpressionError
 from perdure.ports import Entry
@@ -37,10 +38,10 @@ class Deed:
 
 @dataclass(slots=True)
 class Spoken:
-    """Something that came from outside: an answer, a signal, or that the run is to stop or to go on."""
+    """Something that came from outside: an answer, a signal, or that the run or a step is to stop, or to go on."""
 
     place: int
-    event: e.QuestionAnswered | e.SignalReceived | e.RunStopping | e.RunReopened
+    event: e.QuestionAnswered | e.SignalReceived | e.RunStopping | e.RunReopened | e.StepStopping
     after: int
     """Milliseconds after the question, or after the start of the run."""
     question: e.QuestionAsked | None = None
@@ -128,8 +129,8 @@ class _Reading:
             case e.QuestionAnswered():
                 question, since = self._asked[event.question]
                 self.found.spoken.append(Spoken(entry.seq, event, now - since, question))
-            case e.SignalReceived() | e.RunStopping() | e.RunReopened():
-                if not isinstance(event, e.RunStopping) or event.exit != "failure":
+            case e.SignalReceived() | e.RunStopping() | e.RunReopened() | e.StepStopping():
+                if not _is_decided(event):
                     self.found.spoken.append(Spoken(entry.seq, event, now - self._start))
             case _:
                 pass
@@ -144,6 +145,13 @@ class _Reading:
             return asked(state, state.cells[event.step])[0]
         except ExpressionError:
             return None
+
+
+def _is_decided(event: e.Event) -> bool:
+    """Whether it follows from something else, and nobody has said so."""
+    if isinstance(event, e.StepStopping):
+        return event.failure != CANCELLED
+    return isinstance(event, e.RunStopping) and event.exit == "failure"
 
 
 def steps_in_order(recording: Recording) -> Iterator[str]:

@@ -107,7 +107,7 @@ _FIELDS: Final = {
     "who": (),
     "resume": ("run", "by"),
     "stop": ("by",),
-    "retry": ("run", "step", "by"),
+    "retry": ("run", "step", "by", "edits", "why", "base", "widen"),
     "fork": ("run", "at", "step", "inputs", "by", "plan"),
     "rollback": ("run", "to", "reason", "by"),
     "pause": ("run", "reason", "by"),

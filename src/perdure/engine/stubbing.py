@@ -1,7 +1,8 @@
 """A plan is carried out once more with what an earlier run has recorded. Nothing is executed and nothing is written.
 
 A call is known by its digest: what it gave then, it gives now, and takes as long. People say what they said to the same
-question, signals come when they came, and clocks jump. A call that was never made has no answer: there it stops.
+question and stop what they stopped, signals come when they came, and clocks jump. A pause is passed over: the clock of
+the run stood still in it. A call that was never made has no answer: there it stops.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,11 +12,12 @@ from typing import Any, Final
 from msgspec import structs
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Message, Refused
+from perdure.core.accepting import Look, Message
 from perdure.core.calls import Call, Failure
 from perdure.core.cells import Cell
 from perdure.core.deciding import Moment
 from perdure.core.outline import Outline
+from perdure.core.refusing import Refused
 from perdure.core.seeing import output_of
 from perdure.core.state import Rules, State
 from perdure.core.turn import Command, StopAttempt, pending, status_of, turn
@@ -191,14 +193,22 @@ class _Stub:
                 yield self._start + spoken.after, spoken.place, event, spoken
 
     def _orders(self) -> Iterator[Due]:
-        """What people had done with the run: it was stopped, or opened again after its end."""
+        """What people had done with the run: it or a step of it was stopped, or it was opened again after its end."""
         for spoken in self._recording.spoken:
             if not spoken.is_used and self._is_order(spoken.event):
-                yield self._start + spoken.after, spoken.place, spoken.event, spoken
+                yield self._start + spoken.after, spoken.place, self._as_order(spoken.event), spoken
+
+    def _as_order(self, event: e.Event) -> Message:
+        """The plan is the one that is tried from the start: nothing waits for a revision of it."""
+        assert isinstance(event, (e.RunStopping, e.RunReopened, e.StepStopping))  # noqa: S101  nothing else is an order
+        return structs.replace(event, revised=False) if isinstance(event, e.RunReopened) else event
 
     def _is_order(self, event: e.Event) -> bool:
         if isinstance(event, e.RunStopping):
             return self.state.ended is None or event.exit == "rolled_back"
+        if isinstance(event, e.StepStopping):
+            cell = self.state.find(event.step)
+            return cell is not None and (cell.status, cell.visit) == ("active", event.visit)
         return isinstance(event, e.RunReopened) and self.state.ended is not None
 
     # ------------------------------------------------------------ the end

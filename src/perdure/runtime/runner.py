@@ -14,11 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Message, Over, Refused
+from perdure.core.accepting import Look, Mended, Message
 from perdure.core.allowing import layers_around
 from perdure.core.calls import Outcome
 from perdure.core.judging import judging_call
 from perdure.core.origins import explained
+from perdure.core.refusing import Over, Refused
 from perdure.core.seeing import SECRETS, call_of, with_secrets
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
@@ -57,7 +58,7 @@ OF_ONE_RUN: Final = (Malformed, OutOfOrder, UnknownArtifact)
 """What one run wrote cannot be kept; the others are not touched."""
 REPORTS: Final = (e.AttemptEnded, e.AttemptLost)
 """What the world told once and will not tell again."""
-Sent = tuple[Message, "asyncio.Future[None] | None"]
+Sent = tuple[Message | Mended, "asyncio.Future[None] | None"]
 _log = logging.getLogger("perdure.runtime")
 
 
@@ -115,13 +116,13 @@ class Runner:
         self._inbox.append((message, None))
         self._wake()
 
-    def send(self, message: Message) -> "asyncio.Future[None]":
+    def send(self, message: Message | Mended) -> "asyncio.Future[None]":
         """Take a message from outside. What is returned resolves when it is durable, or says why it was refused.
 
         `ValueError` if it could not be read again: records do not check what they are made with.
         """
-        if not isinstance(message, Look):
-            e.decode(message.type, e.encode(message))
+        for event in _events_in(message):
+            e.decode(event.type, e.encode(event))
         future: asyncio.Future[None] = self._loop.create_future()
         self._inbox.append((message, future))
         self._wake()
@@ -188,7 +189,9 @@ class Runner:
         else:
             self._settled(taken)
 
-    def _take(self, message: Message, future: "asyncio.Future[None] | None", at: int, events: list[e.Event]) -> None:
+    def _take(
+        self, message: Message | Mended, future: "asyncio.Future[None] | None", at: int, events: list[e.Event]
+    ) -> None:
         try:
             moment = self.host.room.moment(self.run, at)
             made = turn(self.state, message, replace(moment, slots=0, held=True) if self.is_foreign else moment)
@@ -459,6 +462,12 @@ class Runner:
                 outcome = Outcome.failed("invalid", f"what it gave is not JSON: {error}")
         assert outcome.failure is not None  # noqa: S101  one of both
         return e.AttemptEnded(exit="failure", failure=presentable(outcome.failure), **about)
+
+
+def _events_in(message: Message | Mended) -> Sequence[e.Event]:
+    if isinstance(message, Mended):
+        return message.reopened, message.revised
+    return () if isinstance(message, Look) else (message,)
 
 
 def _questions_in(events: Sequence[e.Event]) -> tuple[list[str], list[str]]:

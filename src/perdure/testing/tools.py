@@ -37,7 +37,7 @@ class Trial:
 
     tool: AnyTool
     arguments: Mapping[str, Any]
-    world: Callable[[], Any]
+    world: Callable[[], Any] = lambda: None
     """What the world looks like now, as far as the tool changes it; without times and other things left to chance."""
     hands: Hands | None = None
     """The workspace, for a tool that needs one."""

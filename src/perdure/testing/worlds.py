@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Message
+from perdure.core.accepting import Look, Mended, Message
 from perdure.core.calls import Call, Failure, Outcome, Repeat
 from perdure.core.deciding import Moment
 from perdure.core.judging import judging_call
@@ -94,6 +94,8 @@ class World:
         limits: Mapping[str, int] | None = None,
         order: int | None = None,
         forgetful: bool = False,
+        planning: bool = False,
+        adjust: Callable[[Any], Any] | None = None,
     ) -> None:
         self.plan = _as_plan(plan)
         self.script = script or {}
@@ -119,6 +121,7 @@ class World:
         looks = probes.__contains__, (undo or {}).get, lasts.__contains__
         self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named, *looks, estimate)
         self.rules.skilled = skilled
+        self.rules.planning, self.rules.adjust = planning, adjust
         self.state = State("r_1", self.rules)
 
     # ---------------------------------------------------------------- what is kept
@@ -149,7 +152,7 @@ class World:
         self.send(e.RunStarted(plan=self.put(self.plan), goal=self.plan.goal, inputs=value, seed=seed, due=late))
         return self
 
-    def send(self, message: Message) -> list[e.Event]:
+    def send(self, message: Message | Mended) -> list[e.Event]:
         """Take one turn, and believe what follows from it."""
         if self.forgetful:
             self.fold()
@@ -159,7 +162,7 @@ class World:
         self.state.kept.clear()
         return events
 
-    def _moment(self, message: Message) -> Moment:
+    def _moment(self, message: Message | Mended) -> Moment:
         """What is free, with the place that the message itself gives back."""
         freed = message.step if isinstance(message, (e.AttemptEnded, e.AttemptLost)) and message.deed == "do" else None
         used = self.state.tools_at_work
@@ -189,9 +192,12 @@ class World:
         """Let the run go on."""
         return self.send(e.RunResumed())
 
-    def retry(self, step: str = "") -> list[e.Event]:
-        """Open the run again."""
-        return self.send(e.RunReopened(step=step))
+    def retry(self, step: str = "", *edits: dict[str, Any]) -> list[e.Event]:
+        """Open the run again, with other steps in its plan if there are edits."""
+        reopened = e.RunReopened(step=step)
+        if not edits:
+            return self.send(reopened)
+        return self.send(Mended(reopened, e.RunRevised(base=self.state.revision, edits=edits)))
 
     def pass_time(self, seconds: float) -> list[e.Event]:
         """Let time go by, and look."""

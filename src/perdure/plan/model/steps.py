@@ -26,6 +26,7 @@ from perdure.plan.model.parts import (
     Criterion,
     Estimate,
     Expression,
+    Growth,
     Id,
     Join,
     Json,
@@ -223,21 +224,28 @@ class Grouping(Working):
 # ------------------------------------------------------------------------------- steps that act
 
 
-class ToolStep(Working, ToolCall):
+class Growing(Working):
+    """What every step has that may add to the plan."""
+
+    grows: Growth | None = None
+    """Lets its result add steps to the plan."""
+
+
+class ToolStep(Growing, ToolCall):
     """Call a tool."""
 
     kind: Literal["tool"] = "tool"
     """Always `tool`."""
 
 
-class ModelStep(Working, ModelCall):
+class ModelStep(Growing, ModelCall):
     """Call a language model once."""
 
     kind: Literal["model"] = "model"
     """Always `model`."""
 
 
-class AgentStep(Working, AgentCall):
+class AgentStep(Growing, AgentCall):
     """Give a piece of work to an agent; it grows into steps of its own."""
 
     kind: Literal["agent"] = "agent"
