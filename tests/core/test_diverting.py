@@ -4,7 +4,7 @@ import pytest
 from driven import NO, driven, tool
 
 from perdure.core import events as e
-from perdure.core.calls import Failure, Outcome, Usage
+from perdure.core.calls import Approval, Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.core.ladder import OWN
 from perdure.core.refusing import NoStep
@@ -304,6 +304,18 @@ def test_a_step_may_be_followed_by_an_agent_and_that_by_a_step():
     assert [each.attempt for each in world.made if each.step == "g"] == [1, 2]
 
 
+def test_an_agent_that_follows_a_step_waits_for_its_locks():
+    """The step had let go of them while a person thought."""
+    both = [tool("g", locks=["desk"], alternates=[{"agent": "second"}], priority=1), tool("b", locks=["desk"])]
+    script = {"g": Outcome(approval=Approval("d", "write it")), "b": HANGS}
+    world = World({"steps": [{"id": "all", "parallel": both}]}, script, strategies=STRATEGIES).start().run()
+    world.answer(False)
+    world.run()
+    assert (rungs(world), deeds(world), set(world.state.eager)) == ([("g", "alternate")], ["g"], {"g"})
+    world.send(e.AttemptEnded(step="b", visit=1))
+    assert (world.run().status, deeds(world)[-1]) == ("succeeded", "g/1.1")
+
+
 def test_a_person_is_asked_about_each_way_of_a_visit_anew():
     ways = [{"agent": "second", "task": "B"}]
     step = tool("g", alternates=ways, recovery={"logic": ["ask", "alternate"]})
@@ -450,6 +462,18 @@ def test_a_plan_that_is_revised_meanwhile_leaves_the_way_as_it_is(way):
     world.script = {"b": [NO, 1]}
     world.run()
     assert (world.status, deeds(world)[-2:], rungs(world)) == ("succeeded", ["b", "d"], [("g", "alternate")])
+
+
+def test_a_group_whose_last_visit_went_another_way_gets_steps_for_its_next_one():
+    group = {"id": "g", "parallel": [tool("a"), tool("c")], "alternates": [{"agent": "second"}], "max_visits": 2}
+    plan = {"steps": [group, tool("b", on={"failure": "g"})]}
+    world = World(plan, {"a": [NO, 1], "b": HANGS}, strategies=STRATEGIES).start().run()
+    assert rungs(world) == [("g", "alternate")]
+    world.send(e.RunRevised(edits=({"insert": tool("d"), "into": "g"},)))
+    world.fold()
+    world.send(e.AttemptEnded(step="b", visit=1, exit="failure", failure=NO))
+    world.script = {}
+    assert (world.run().status, sorted(deeds(world)[-4:])) == ("succeeded", ["a", "b", "c", "d"])
 
 
 def test_it_would_be_decided_the_same_again():

@@ -5,6 +5,7 @@ from driven import NO, driven, tool
 
 from perdure.core import events as e
 from perdure.core.calls import Approval, Failure, Outcome
+from perdure.core.growth import Finish
 from perdure.core.judging import judging_call
 from perdure.testing.worlds import HANGS, LOST, World
 
@@ -125,6 +126,9 @@ def test_agents_and_groups_are_not_judged_in_silence():
     world = driven([tool("a", accept=[{"agent": "critic"}])], {"a": 1})
     assert "agents do not judge yet" in world.failure.message
     world = driven([{"id": "g", "steps": [tool("a")], "accept": [{"tool": "x.one"}]}], {"a": 1})
+    assert "a tool judges what one call gives" in world.failure.message
+    agent = {"id": "g", "agent": "coder", "accept": [{"tool": "x.one"}]}
+    world = driven([agent], {}, strategies={"agent:coder": lambda _: Finish(output=1)})
     assert "a tool judges what one call gives" in world.failure.message
 
 

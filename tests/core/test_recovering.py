@@ -133,6 +133,17 @@ def test_what_may_have_been_done_and_can_be_taken_back_is_not_done_in_another_wa
     assert rungs(world(plan, {"a": [HANGS, 1]})) == ["alternate"]
 
 
+def test_one_that_is_stopped_before_it_began_in_another_way_leaves_no_doubt(world):
+    """What came of the way before was settled, and that another tool may never be repeated says nothing about it."""
+    plan = [tool("a", timeout=1, alternates=[{"tool": "z.pay"}])]
+    never = {"repeat": lambda call: "never" if call.name == "z.pay" else "safe"}
+    found = world(plan, {"a": HANGS}, limits={"z.pay": 0}, **never)
+    assert rungs(found) == ["alternate"]
+    found.cancel()
+    found.run()
+    assert (found.status, found.find(e.StepEnded)[-1].failure) == ("cancelled", None)
+
+
 def test_arguments_that_cannot_be_told_may_be_told_in_another_way(world):
     plan = [tool("first"), {"id": "a", "tool": "x.y", "with": {"n": "${steps.first.output.nothing}"}}]
     plan[1]["alternates"] = [{"tool": "x.one"}]
