@@ -6,6 +6,11 @@ import shutil
 import pytest
 import unprivileged
 from hands_scene import Killer, Scene, furnish
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
+"""How long an example takes says something about the machine, and nothing about us."""
 
 
 @pytest.fixture

@@ -50,6 +50,18 @@ def own_file(home, text):
     return file
 
 
+def test_e19_planning_is_off_where_nobody_turns_it_on_and_no_project_does(loaded, refused, home, project):
+    assert not loaded().settings.agent_planning
+    assert loaded(PERDURE_AGENT_PLANNING="yes").settings.agent_planning
+    own_file(home, "agent_planning = true")
+    assert loaded().settings.agent_planning
+    assert load(env={"HOME": str(home)}, cwd=project, planning=True).settings.agent_planning
+    own_file(home, "agent_planning = false")
+    assert not load(env={"HOME": str(home)}, cwd=project, planning=True).settings.agent_planning
+    (project / "perdure.toml").write_text("agent_planning = true")
+    refused("PRD1704", "agent_planning")
+
+
 # ------------------------------------------------------------ who is heard
 
 
@@ -63,6 +75,7 @@ def test_without_anything_there_are_defaults(loaded, home):
         "retention.days": 30,
         "retention.keep": 100,
         "network_disk": False,
+        "agent_planning": False,
     }
     assert set(found.origins.values()) == {"default"}
     assert found.files == ()
@@ -81,6 +94,7 @@ def test_a_flag_comes_before_the_environment_the_project_and_the_user(loaded, ho
         "retention.days": None,
         "retention.keep": 1,
         "network_disk": None,
+        "agent_planning": False,
     }
     assert found.origins == {
         "db": "flag",
@@ -90,6 +104,7 @@ def test_a_flag_comes_before_the_environment_the_project_and_the_user(loaded, ho
         "retention.days": "default",
         "retention.keep": str(own),
         "network_disk": "default",
+        "agent_planning": "default",
     }
     assert found.files == (theirs, own)
 
@@ -173,8 +188,8 @@ def test_the_search_ends(loaded, home, project, end):
         ("PRD1701", "a = " + "[" * 5_000, ["is not TOML"]),
         ("PRD1701", "#" * 1_100_000, ["larger than"]),
         ("PRD1702", "limits.rnu = 1", ["perdure.toml: there is no setting limits.rnu", 'did you mean "limits.run"?']),
-        ("PRD1702", "colour = 1", ["colour", "write one of: db, "]),
-        ("PRD1702", "db.path = 1", ["db.path", "write one of: db, "]),
+        ("PRD1702", "colour = 1", ["colour", "write one of: agent_planning, db, "]),
+        ("PRD1702", "db.path = 1", ["db.path", "write one of: agent_planning, db, "]),
         ("PRD1702", 'limits.tools."\\u001b" = 1', ["there is no setting"]),
         ("PRD1703", "limits.run = 0", ["limits.run is 0", "a whole number from 1"]),
         ("PRD1703", "limits.run = true", ["limits.run is True"]),

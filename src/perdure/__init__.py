@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from perdure.core.adjusting import Adjustment as Adjustment
+    from perdure.core.adjusting import Occasion as Occasion
     from perdure.engine import Engine as Engine
     from perdure.engine import Result as Result
     from perdure.engine import RunHandle as RunHandle
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 __version__: Final = "0.1.0"
 
 _HOMES: Final = {
+    "Occasion": "perdure.core.adjusting",
+    "Adjustment": "perdure.core.adjusting",
     "Engine": "perdure.engine",
     "Result": "perdure.engine",
     "RunHandle": "perdure.engine",
@@ -58,6 +62,7 @@ _HOMES: Final = {
 }
 
 __all__ = [
+    "Adjustment",
     "Context",
     "Deed",
     "Engine",
@@ -65,6 +70,7 @@ __all__ = [
     "LabelStep",
     "Limits",
     "NotHappened",
+    "Occasion",
     "PerdureError",
     "Plan",
     "PlanError",

@@ -71,3 +71,31 @@ def test_what_cannot_be_edited(place):
     assert "as it was when" in place.do("diff", "@last").stderr
     assert "two plans" in place.do("diff", new, code=2).stderr
     assert "at most two" in place.do("diff", "@last", "0", "0", "0", code=2).stderr
+
+
+RULED = """
+perdure: 1
+adjust:
+  rules:
+    - {after: [a], when: output == "many", why: there are many, edits: [{insert: {id: n, tool: flow.echo, with: {value: new}}, after: a}]}
+    - {after: [n], edits: [{remove: a}]}
+steps:
+  - {id: a, tool: flow.echo, with: {value: many}}
+  - {id: b, tool: flow.echo, with: {value: last}}
+"""
+
+
+def test_e19_the_command_line_lets_plans_change_by_rule_unless_it_is_told_not_to(place):
+    place.run(RULED)
+    assert [*place.shown()["steps"]] == ["a", "n", "b"]
+    assert "revision 1" in (told := place.do("diff", "@last").stdout)
+    assert "by rule 1: there are many" in told
+    told = place.do("logs", "@last").stdout
+    assert "revision 1 of the plan: after a, by rule 1, there are many" in told
+    assert "the plan stays as it is: after n, by rule 2, the plan is as it was: PRD1508" in told
+    assert place.is_replayed() == "succeeded"
+    assert "decided the same" in place.do("replay", "@last", "--decide").stdout
+    assert json.loads(place.do("replay", "@last", "--stub", "--json").stdout)["ok"]
+    assert "n " in place.do("run", place.plan(RULED), "--dry-run").stdout
+    place.run(RULED, PERDURE_AGENT_PLANNING="off")
+    assert [*place.shown()["steps"]] == ["a", "b"]

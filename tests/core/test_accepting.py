@@ -5,8 +5,9 @@ from driven import tool
 from laws import snapshot
 
 from perdure.core import events as e
-from perdure.core.accepting import BadAnswer, Look, NoQuestion, NoStep, Over, Refused, Stale
+from perdure.core.accepting import Look
 from perdure.core.calls import Failure
+from perdure.core.refusing import BadAnswer, NoQuestion, NoStep, Over, Refused, Stale
 from perdure.core.state import State
 from perdure.core.values import Value
 from perdure.errors import page

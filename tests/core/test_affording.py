@@ -4,9 +4,9 @@ import pytest
 from driven import LATER, driven, tool
 
 from perdure.core import events as e
-from perdure.core.accepting import BadAnswer
 from perdure.core.calls import Approval, Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
+from perdure.core.refusing import BadAnswer
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
 

@@ -98,6 +98,6 @@ def test_what_this_release_cannot_read_is_a_value_error(type_, body):
 def test_type_words_are_stable():
     assert sorted(e.EVENTS) == [
         "attempt_ended", "attempt_lost", "attempt_progressed", "attempt_started", "attempt_stopping", "effect_found", "effect_kept", "locks_taken",
-        "question_answered", "question_asked", "question_closed", "retry_planned", "run_ended", "run_forked", "run_paused", "run_reopened", "run_resumed",
+        "question_answered", "question_asked", "question_closed", "retry_planned", "revision_refused", "run_ended", "run_forked", "run_paused", "run_reopened", "run_resumed",
         "run_revised", "run_started", "run_stopping", "rung_taken", "signal_received", "signal_taken", "step_ended", "step_entered", "step_passed", "step_stopping", "steps_grown",
     ]  # fmt: skip

@@ -5,8 +5,9 @@ from driven import NO, tool
 from laws import check_journal, snapshot
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Over, Refused
+from perdure.core.accepting import Look
 from perdure.core.calls import Approval, Outcome
+from perdure.core.refusing import Over, Refused
 from perdure.core.turn import replay
 from perdure.core.values import Value
 from perdure.testing.worlds import HANGS, Takes, World

@@ -274,7 +274,7 @@ def ends_in_a_loop(_):
     ],
 )
 def test_a_strategy_that_goes_wrong_fails_its_agent(strategy, kind, said):
-    world = grown(strategy)
+    world = grown(strategy, step={"recovery": {"stalled": ["fail"]}})
     assert (world.status, world.failure.kind, world.state.ended.cause) == ("failed", kind, "ag")
     assert said in world.failure.message
 

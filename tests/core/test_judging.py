@@ -36,7 +36,6 @@ def test_a_judge_that_is_content(said):
         ("perhaps", "invalid", "x.one says 'perhaps'; a judge says true, false or {met, why}"),
         ({"met": 1}, "invalid", "a judge says"),
         (NO, "logic", "x.one, which judges it, failed: no"),
-        (Outcome(approval=Approval("d", "write it")), "denied", "may not act before a person agrees"),
     ],
 )
 def test_a_judge_that_is_not(said, kind, words):
@@ -73,6 +72,48 @@ def test_what_a_probe_found_and_what_a_person_said_is_judged_too():
         world.answer(answer)
         world.run()
         assert (world.status, asked(world)) == ("succeeded", [("x.one", {"of": given})])
+
+
+ALLOW = Outcome(approval=Approval("d", "write it"))
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+@pytest.mark.parametrize(("said", "status"), [(True, "succeeded"), (False, "failed")])
+def test_a_person_is_asked_where_a_judge_needs_to_be_allowed(said, status, forgetful):
+    plan = {"steps": judged("x.one", "x.two", locks=["desk"])}
+    world = World(plan, {"a~": [LATER, ALLOW, LATER, True]}, forgetful=forgetful).start().run()
+    (question,) = world.state.questions.values()
+    assert (question.deed, question.about, question.approves) == ("judge", "policy", "d")
+    assert question.text == "To judge a by x.one: write it"
+    assert world.state.locks == {}
+    world.answer(said)
+    world.run()
+    assert world.status == status
+    approved = [each.approved for each in world.find(e.AttemptStarted) if each.deed == "judge"]
+    assert approved == ([(), (), ("d",), ("d",), ()] if said else [(), ()])
+    assert said or (world.failure.kind, world.done()) == ("denied", ["a"])
+
+
+def test_nobody_need_answer_whether_a_step_may_be_judged_that_is_stopped():
+    world = World({"steps": judged("x.one")}, {"a~": ALLOW}).start().run()
+    world.cancel()
+    assert (world.run().status, world.state.questions) == ("cancelled", {})
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+@pytest.mark.parametrize("first", [NO, 1])
+@pytest.mark.parametrize(("said", "status"), [(True, "succeeded"), (False, "failed")])
+def test_what_a_person_has_done_after_a_failure_is_judged_too(said, status, first, forgetful):
+    """Also if it was a judge who was not content with what there was before, and needs to be allowed."""
+    plan = {"steps": judged("x.one", recovery={"other": ["ask"]})}
+    before = [] if first is NO else [False]
+    world = World(plan, {"a": first, "a~": [*before, ALLOW, said]}, forgetful=forgetful).start().run()
+    world.answer({"choice": "done", "output": 9})
+    world.run()
+    world.answer(True)
+    world.run()
+    assert (world.status, asked(world)[-1]) == (status, ("x.one", {"of": 9}))
+    assert said or world.failure.kind == "unmet"
 
 
 def test_a_question_that_a_judge_cannot_be_asked_fails_the_step():

@@ -12,15 +12,17 @@ import pytest
 from laws import cells_in, check_journal, check_rest, check_state, snapshot
 from random_edits import some_revision
 from random_plans import COMMON, a_plan
-from recoveries import recovering
+from recoveries import recovering, straying
+from self_changing import WANTED, adjuster, growing
 from spenders import REPORTS, Auditor, budgeted, crowded
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Mended, Refused
+from perdure.core.accepting import Look, Mended
 from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.cells import Graph
 from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
+from perdure.core.refusing import Refused
 from perdure.core.turn import replay, settle, turn
 from perdure.core.values import Value
 from perdure.engine.redeciding import redecide
@@ -62,6 +64,12 @@ class Era:
     """Whether a run that is over may be rolled back."""
     revises: bool = False
     """Whether the plan is edited while it is carried out."""
+    adjusts: bool = False
+    """Whether it changes by itself."""
+    judgements: tuple = JUDGEMENTS
+    lasts: tuple = ()
+    skilled: tuple = ()
+    """Tools that are found by skill."""
 
 
 FIRST = Era()
@@ -77,6 +85,15 @@ FOURTH = replace(
     answers=SECOND.answers + 5 * (Failure("unavailable", "gone"), Failure("denied", "no"), Failure("stalled", "again"), Failure("unknown", "what"), Failure("logic", "no")),
 )  # fmt: skip
 FIFTH = replace(FOURTH, revises=True)
+SIXTH = replace(
+    FIFTH,
+    judgements=(*JUDGEMENTS, Outcome(approval=Approval("d3", "may it look?"))),
+    lasts=("x.w",),
+    skilled=("x.w", "x.v", "x.u"),
+)
+SEVENTH = replace(
+    FOURTH, adjusts=True, answers=FOURTH.answers + 15 * tuple(Outcome({"next_steps": each}) for each in WANTED)
+)
 
 
 def drawn(*parts):
@@ -115,7 +132,7 @@ class Watched(World):
     def __init__(self, plan, seed, era=SECOND, **dials):
         def script(command):
             place = drawn(seed, command.step, command.visit, command.attempt, command.deed)
-            answers = {"probe": LOOKS, "judge": JUDGEMENTS}.get(command.deed, era.answers)
+            answers = {"probe": LOOKS, "judge": era.judgements}.get(command.deed, era.answers)
             answer = answers[place % len(answers)]
             return reporting(answer, place) if self.spends and command.deed in {"do", "undo"} else answer
 
@@ -126,7 +143,9 @@ class Watched(World):
         super().__init__(
             plan, script, repeat=lambda call: repeats[drawn(seed, call.name) % 3], strategies={"agent:grower": grower},
             plans={"common": COMMON}, probes=era.probes if seed % 3 else (),
-            undo=dict.fromkeys(era.undo, ("value",)) if seed % 2 else {}, **dials,
+            undo=dict.fromkeys(era.undo, ("value",)) if seed % 2 else {}, lasts=era.lasts,
+            skilled=lambda _, skills: era.skilled[: 3 - len(skills)], planning=era.adjusts,
+            adjust=adjuster(seed) if era.adjusts and seed % 4 else None, **dials,
         )  # fmt: skip
         self.era = era
         self.schedule, self.reopened, self.run_id = [], False, "r_1"
@@ -134,7 +153,8 @@ class Watched(World):
     def send(self, message):
         self.schedule.append((self.now, self.locked, message))
         events = super().send(message)
-        self.reopened |= isinstance(message, (e.RunReopened, e.RunRevised, Mended))
+        is_opened = isinstance(message, (e.RunReopened, Mended))
+        self.reopened |= is_opened or any(isinstance(each, e.RunRevised) for each in events)
         check_state(self.state, self.slots, self.limits, reopened=self.reopened)
         clock = self.state.clock(self.now)
         self.auditor.see(self.state, events, clock)
@@ -362,11 +382,27 @@ def laddered(seed):
     return partial(recovering, random.Random(seed))
 
 
+def astray(seed):
+    return partial(straying, random.Random(seed))
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_e12_the_laws_hold_while_plans_are_revised(shard):
     """Steps are inserted, replaced, removed and amended at any time, for the right revision and for a wrong one."""
     many_lives(900_000_000, shard, FIFTH, lambda seed: laddered(seed) if seed % 3 else spending(seed))
+
+
+def changing(seed):
+    rng = random.Random(seed)
+    return lambda raw: growing(rng, recovering(rng, raw))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a3_the_laws_hold_while_plans_change_by_themselves(shard):
+    """Results add steps, rules and an adjuster edit the rest, failures are planned around; some of it is refused."""
+    many_lives(1_300_000_000, shard, SEVENTH, changing)
 
 
 @pytest.mark.campaign
@@ -383,9 +419,16 @@ def test_a6_the_laws_hold_on_every_ladder(shard):
     many_lives(700_000_000, shard, FOURTH, laddered)
 
 
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a6_the_laws_hold_where_groups_and_agents_go_another_way(shard):
+    """Other ways of groups and agents, tools that are found by skill, judges that want to be allowed; and revisions."""
+    many_lives(1_100_000_000, shard, SIXTH if shard % 2 else replace(SIXTH, revises=False), astray)
+
+
 # ------------------------------------------------------------------------------- forks
 
-LEADING_UP = (e.SignalTaken, e.QuestionClosed, e.EffectFound)
+LEADING_UP = (e.SignalTaken, e.QuestionClosed, e.EffectFound, e.RungTaken)
 """Facts that were decided as one with the next; nobody forks behind them."""
 
 
@@ -479,7 +522,7 @@ def over_at(world, at):
 def test_every_life_would_be_decided_the_same(volume):
     """What was decided in little room, among locks of others, is found again from the facts alone."""
     for seed in range(volume(60, 3_000)):
-        for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed))):
+        for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed)), (SEVENTH, changing(seed))):
             world, _ = a_life(seed, era, change)
             found = redecide("r_1", world.rules, list(zip(world.events, (at for _, _, at in world.facts), strict=True)))
             assert found.difference is None, f"seed {seed}"

@@ -4,8 +4,9 @@ import pytest
 from driven import tool
 
 from perdure.core import events as e
-from perdure.core.accepting import MOST_SAID, Answered, BadAnswer, NoQuestion, is_said_before
+from perdure.core.accepting import MOST_SAID, is_said_before
 from perdure.core.calls import Approval, Failure, Outcome
+from perdure.core.refusing import Answered, BadAnswer, NoQuestion
 from perdure.core.values import Value
 from perdure.testing.worlds import LOST, NOON, World
 

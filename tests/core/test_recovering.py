@@ -7,9 +7,10 @@ import pytest
 from driven import tool
 
 from perdure.core import events as e
-from perdure.core.accepting import BadAnswer, Look
+from perdure.core.accepting import Look
 from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.ladder import OWN, PATIENT
+from perdure.core.refusing import BadAnswer
 from perdure.plan.model.parts import FailureKind, Rung
 from perdure.testing.worlds import HANGS, World
 
@@ -139,6 +140,19 @@ def test_arguments_that_cannot_be_told_may_be_told_in_another_way(world):
     assert tried(world(plan, {"first": {}, "a": 1})) == ["x.one"]
 
 
+@pytest.mark.parametrize("ways", [{}, {"alternates": [{"tool": "x.one", "with": {"n": "${steps.first.output.no}"}}]}])
+def test_somebody_who_is_asked_about_arguments_that_cannot_be_told_is_heard(ways, world):
+    """Nothing was tried, so nothing ends by which the answer would be looked at; and to try again changes nothing."""
+    given = {} if ways else {"with": {"n": "${steps.first.output.no}"}}
+    plan = [tool("first"), tool("a", **ways, **given, recovery={"invalid": ["ask"]})]
+    found = world(plan, {"first": {}, "a": no("denied")})
+    for _ in range(2):
+        found.answer("again")
+        assert found.run().status == "waiting"
+    found.answer({"choice": "done", "output": 3})
+    assert (found.run().status, found.output) == ("succeeded", 3)
+
+
 @pytest.mark.parametrize("where", ["step", "group", "plan"])
 def test_a_table_that_names_what_a_step_offers_says_when_it_is_used(where, world):
     table = {"logic": ["alternate", "retry", "fail"]}
@@ -238,6 +252,26 @@ def test_a_no_may_lead_to_another_question(world):
     found.run()
     found.answer("again")
     assert found.run().status == "succeeded"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"alternates": [{"tool": "x.y"}]}, {"recovery": {"denied": ["ask"]}}, {"recovery": {"denied": ["retry"]}}],
+    ids=["another way", "again", "retry"],
+)
+def test_what_a_person_said_no_to_is_not_agreed_to_by_trying_it_again(more, world):
+    """Whoever tries it again asks again, and what is not agreed to is not carried along."""
+    found = world([tool("a", **more)], {"a": Outcome(approval=Approval("d", "write it"))})
+    found.answer(False)
+    found.run()
+    if more.get("recovery") == {"denied": ["ask"]}:
+        found.answer("again")
+        found.run()
+    assert [each.approved for each in found.find(e.AttemptStarted)] == [(), ()]
+    assert [each.about for each in found.state.questions.values()] == ["policy"]
+    found.answer(True)
+    found.run()
+    assert found.find(e.AttemptStarted)[-1].approved == ("d",)
 
 
 def test_what_surely_did_not_happen_and_is_asked_about_is_heard_as_such(world):

@@ -5,9 +5,9 @@ from driven import NO, tool
 from laws import check_journal, check_state, snapshot
 
 from perdure.core import events as e
-from perdure.core.accepting import NoStep, Over, Refused
 from perdure.core.calls import Failure
 from perdure.core.growth import Finish, Move
+from perdure.core.refusing import NoStep, Over, Refused
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
 

@@ -3,10 +3,11 @@
 import pytest
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Mended, NotRevised, OtherRevision, Over, Refused
+from perdure.core.accepting import Look, Mended
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.core.refitting import owned
+from perdure.core.refusing import NotRevised, OtherRevision, Over, Refused
 from perdure.core.seeing import output_of
 from perdure.plan.toolbox import Toolbox
 from perdure.testing.worlds import HANGS, World
@@ -595,3 +596,12 @@ def test_a_new_step_waits_for_the_locks_of_a_group_that_goes_on():
     made.locked = frozenset()
     made.send(Look())
     assert (made.run().status, sorted(made.done()[2:])) == ("succeeded", ["b", "n"])
+
+
+def test_a_step_that_only_a_jump_leads_to_can_be_amended_and_replaced():
+    steps = new("a", max_visits=2, on={"exhausted": "c"}), new("b", on={"success": "a"}), new("c")
+    made = world(*steps)
+    revise(made, {"amend": "c", "fields": {"title": "the end"}})
+    revise(made, {"replace": "c", "step": new("c", title="another end")})
+    assert refused(made, {"insert": new("n"), "after": "b"}, {"remove": "c"}) == ["PRD1301", "PRD1308"]
+    assert rest(made) == ["a", "b", "a", "b", "c"]

@@ -6,8 +6,8 @@ import pytest
 from driven import LATER, NO, driven, tool
 
 from perdure.core import events as e
-from perdure.core.accepting import NoStep, Over, Refused
 from perdure.core.calls import Approval, Failure, Outcome
+from perdure.core.refusing import NoStep, Over, Refused
 from perdure.core.values import Value
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 

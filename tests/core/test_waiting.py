@@ -4,7 +4,8 @@ import pytest
 from driven import driven, tool
 
 from perdure.core import events as e
-from perdure.core.accepting import MOST_SIGNALS, Answered, BadAnswer, NoQuestion, Over, TooManySignals
+from perdure.core.accepting import MOST_SIGNALS
+from perdure.core.refusing import Answered, BadAnswer, NoQuestion, Over, TooManySignals
 from perdure.testing.worlds import NOON, Takes, World
 
 

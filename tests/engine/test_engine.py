@@ -6,8 +6,8 @@ import json
 import pytest
 
 from perdure import Engine, Limits, Plan, PlanError, run_sync, tool
-from perdure.core.accepting import Answered, BadAnswer, NoQuestion, Refused
 from perdure.core.calls import Failure, Outcome
+from perdure.core.refusing import Answered, BadAnswer, NoQuestion, Refused
 from perdure.engine.starting import BadInputs
 from perdure.ports import Locked, UnknownRun
 from perdure.testing.scripted import Scripted

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from perdure import Context, Engine, Plan, tool
-from perdure.core.accepting import NoStep, NotRevised
 from perdure.core.calls import Failure
+from perdure.core.refusing import NoStep, NotRevised
 from perdure.engine import View
 from perdure.engine.forking import NoPoint
 from perdure.engine.starting import BadInputs

@@ -9,9 +9,9 @@ from driven import tool as step
 
 from perdure import Context, Engine, Plan, tool
 from perdure.control import OwnerRefused, ask, socket_of
-from perdure.core.accepting import Answered, BadAnswer, NoQuestion, Over
 from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.consulting import ANSWERS
+from perdure.core.refusing import Answered, BadAnswer, NoQuestion, Over
 from perdure.engine import View
 from perdure.engine.asking import inquiry
 from perdure.journal import MemoryJournal

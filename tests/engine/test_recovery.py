@@ -69,6 +69,144 @@ def test_source_a_is_gone_so_source_b_is_asked():
     assert (found.output, found.steps["data"].ways) == ({"of": 2}, ("alternate",))
 
 
+def source(name, answer, **declared):
+    """A tool that asks one source for the weather."""
+
+    @tool(name=name, repeat="safe", **{"effects": ["network"], **declared})
+    async def asked(town: str) -> str:
+        if isinstance(answer, Exception):
+            raise answer
+        return f"{answer} in {town}"
+
+    return asked
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_source_a_is_gone_so_a_tool_with_the_same_skills_is_asked(dies):
+    """The plan names one tool; the other was installed beside it. Which one it was is known after a crash, too."""
+    enough = asyncio.Event()
+
+    @tool(name="archive.weather", repeat="safe", effects=[], skills=["weather"])
+    async def archive(town: str) -> str:
+        if dies and not enough.is_set():
+            enough.set()
+            await asyncio.sleep(1000)
+        return f"as ever in {town}"
+
+    tools = [
+        source("station.weather", ConnectionRefusedError("gone")),
+        source("shop.weather", "sold", skills=["weather"], effects=["network", "costs"]),
+        source("dear.weather", ConnectionRefusedError("gone"), skills=["weather"], estimate={"usd": 0.1}),
+        archive,
+    ]
+    step = {"id": "sky", "tool": "station.weather", "with": {"town": "Ulm"}, "retry": {"attempts": 1}}
+    plan = Plan.model_validate({"steps": [step | {"skills": ["weather"]}]})
+    disk, clock = MemoryJournal(), FakeClock()
+
+    async def all_of_it():
+        if dies:
+            async with crashing(disk, clock=clock, tools=tools) as engine:
+                handle = await engine.start(plan)
+                await enough.wait()
+            async with Engine.open(journal=Disk(disk), clock=clock, tools=tools, resume=True) as engine:
+                return await engine.run(handle.id).result()
+        async with Engine.open(journal=Disk(disk), clock=clock, tools=tools) as engine:
+            return await (await engine.start(plan)).result()
+
+    found = run(all_of_it())
+    assert (found.output, found.steps["sky"].attempts) == ("as ever in Ulm", 4 if dies else 3)
+    assert found.steps["sky"].ways == ("alternate:dear.weather", "alternate:archive.weather")
+    without = carried_out({"steps": [step]}, {}, tools=tools)
+    assert (without.ok, without.failure.kind) == (False, "unavailable")
+
+
+def test_what_the_user_denies_is_not_had_by_another_tool():
+    tools = [
+        source("station.weather", ConnectionRefusedError("gone")),
+        source("other.weather", "fine", skills=["weather"]),
+    ]
+    step = {"id": "sky", "tool": "station.weather", "with": {"town": "Ulm"}, "retry": {"attempts": 1}}
+    step |= {"skills": ["weather"], "policy": {"tools": {"deny": ["other.*"]}}}
+    found = carried_out({"steps": [step]}, {}, tools=tools)
+    assert (found.failure.kind, found.steps["sky"].ways) == ("denied", ("alternate:other.weather",))
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_group_is_left_for_another_way_with_nothing_done_twice(dies):
+    """What was done in it is taken back first, by the process that began that or by the next one."""
+    world, disk, clock, enough = [], MemoryJournal(), FakeClock(), asyncio.Event()
+
+    async def free(output: str) -> None:
+        if dies and not enough.is_set():
+            enough.set()
+            await asyncio.sleep(1000)
+        if output in world:
+            world.remove(output)
+
+    @tool(name="hotel.book", repeat="keyed", undo=free, effects=["network"])
+    async def book(hotel: str) -> str:
+        world.append(hotel)
+        return hotel
+
+    @tool(name="train.book", repeat="never", effects=["network"])
+    async def train() -> str:
+        raise ConnectionRefusedError("no trains")
+
+    plan = Plan.model_validate(
+        {
+            "steps": [
+                {
+                    "id": "trip",
+                    "steps": [
+                        {"id": "room", "tool": "hotel.book", "with": {"hotel": "Anchor"}},
+                        {"id": "seat", "tool": "train.book", "retry": {"attempts": 1}},
+                    ],
+                    "alternates": [{"tool": "hotel.book", "with": {"hotel": "at home"}}],
+                }
+            ]
+        }
+    )
+
+    async def all_of_it():
+        settings = {"clock": clock, "tools": [book, train]}
+        if dies:
+            async with crashing(disk, **settings) as engine:
+                handle = await engine.start(plan)
+                await enough.wait()
+            async with Engine.open(journal=Disk(disk), resume=True, **settings) as engine:
+                return await engine.run(handle.id).result()
+        async with Engine.open(journal=Disk(disk), **settings) as engine:
+            return await (await engine.start(plan)).result()
+
+    found = run(all_of_it())
+    assert (found.output, found.steps["trip"].ways, world) == ("at home", ("alternate",), ["at home"])
+
+
+def test_a_judge_that_has_to_be_allowed_waits_for_a_person():
+    looked = []
+
+    @tool(name="shop.judge", repeat="safe", effects=["costs"])
+    async def judge(text: str) -> bool:
+        looked.append(text)
+        return True
+
+    accept = [{"tool": "shop.judge", "with": {"text": "${output}"}}]
+    plan = Plan.model_validate({"steps": [{"id": "a", "agent": "x", "accept": accept}], "policy": {"ask": ["costs"]}})
+
+    async def asked():
+        async with Engine.open(clock=FakeClock(), performer=Scripted({"x": "text"}), tools=[judge]) as engine:
+            handle = await engine.start(plan)
+            resting = await handle.rested()
+            before = (resting.status, list(looked))
+            ((question, text),) = resting.questions.items()
+            assert "To judge a by shop.judge" in text
+            await handle.answer(question, True, by="anna")
+            return before, await handle.result()
+
+    before, result = run(asked())
+    assert (before, result.ok, looked) == (("waiting", []), True, ["text"])
+
+
 def test_back_to_the_savepoint_and_then_another_way():
     undo = {"undo": {"agent": "undo", "task": "take ${output} back"}}
     plan = {

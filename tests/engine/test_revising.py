@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from perdure import Engine, Plan, tool
-from perdure.core.accepting import NotRevised, OtherRevision, Over
+from perdure.core.refusing import NotRevised, OtherRevision, Over
 from perdure.engine import View
 from perdure.engine.reaching import Elsewhere
 from perdure.plan.edits import Insert, Remove

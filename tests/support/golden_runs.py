@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import perdure.engine.engine as front
-from perdure import Context, Engine, Happened, NotHappened, Plan, tool
-from perdure.core.calls import Failure, Outcome, Usage
+from perdure import Adjustment, Context, Engine, Happened, NotHappened, Plan, tool
+from perdure.core.calls import Approval, Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.engine import Result, forking
 from perdure.journal import MemoryJournal
@@ -186,6 +186,39 @@ async def undone(disk):
         await (await engine.start(Plan.model_validate(plan), seed=4)).result()
 
 
+def twice(occasion):
+    """Wants one change that can be, and one that cannot."""
+    if occasion.step == "b_1":
+        return Adjustment([{"insert": {"id": "late", "agent": "x"}, "into": ""}], "somebody said so")
+    return Adjustment([{"remove": "a"}], "it is done") if occasion.step == "late" else None
+
+
+async def adjusted(disk):
+    """The plan changes by rule, by a result, by a function and because of a failure; one change is refused."""
+    plan = {
+        "adjust": {
+            "rules": [
+                {
+                    "after": ["a"],
+                    "when": "output.many",
+                    "edits": [{"insert": {"id": "b", "agent": "x", "grows": {"into": "g"}}, "after": "a"}],
+                    "why": "there are many",
+                },
+                {
+                    "after": ["c"],
+                    "on": ["replan"],
+                    "kinds": ["logic"],
+                    "edits": [{"insert": {"id": "d", "agent": "x"}, "after": "c"}],
+                },
+            ]
+        },
+        "steps": [{"id": "a", "agent": "x"}, {"id": "g", "parallel": []}, {"id": "c", "agent": "x"}],
+    }
+    answers = {"a": {"many": True}, "b": {"next_steps": [{"agent": "x"}]}, "c": Failure("logic", "no")}
+    async with opened(disk, performer=Scripted(answers, default=1), agent_planning=True, adjust=twice) as engine:
+        await (await engine.start(Plan.model_validate(plan), seed=6)).result()
+
+
 async def stopped(disk):
     """One attempt takes too long, and then somebody has had enough: an open question is closed."""
     plan = {
@@ -341,6 +374,80 @@ async def recovered(disk):
         await handle.answer("q_asked_1_failed1", {"choice": "done", "output": "by hand"}, by="anna")
         await asyncio.sleep(60)
         await handle.answer("q_h_1_failed1", "again", by="anna")
+        await handle.result()
+
+
+@tool(name="golden.archive", repeat="safe", effects=[], skills=["weather"])
+async def archive(town: str) -> str:
+    """Look the weather up where it was written down."""
+    return f"{town}: as it was"
+
+
+@tool(name="golden.weather", repeat="safe", effects=["network"], hosts=["weather.example:443"])
+async def weather(town: str) -> str:
+    """Ask for the weather, which nobody knows."""
+    raise ConnectionRefusedError(town)
+
+
+def strayed_strategy(view):
+    """Does one step, and gives what that gave."""
+    if view.first:
+        return Move(add=[{"agent": "x", "task": view.task}])
+    (child,) = view.fresh
+    return Finish("failure", failure=child.failure) if child.failure else Finish(output=child.output)
+
+
+async def strayed(disk):
+    """Other ways of a group, of an agent and of a plan, a tool that is found by skill, a judge that has to be allowed."""
+    undo = {"undo": {"agent": "x", "task": "take it back"}}
+    plan = {
+        "steps": [
+            {
+                "id": "g",
+                "steps": [{"id": "deed", "agent": "x", **undo}, {"id": "wrong", "agent": "x"}],
+                "simpler": {"agent": "light"},
+                "alternates": [{"agent": "grower", "task": "Another way"}],
+                "timeout": "1m",
+            },
+            {"id": "ag", "agent": "grower", "task": "One way", "alternates": [{"agent": "whole"}]},
+            {
+                "id": "p",
+                "plan": {"steps": [{"id": "inside", "agent": "x"}]},
+                "accept": ["output > 8"],
+                "relaxed": ["output > 3"],
+            },
+            {
+                "id": "sky",
+                "tool": "golden.weather",
+                "with": {"town": "Ulm"},
+                "skills": ["weather"],
+                "retry": {"attempts": 1},
+            },
+            {"id": "draft", "agent": "x", "accept": [{"tool": "golden.keep"}], "recovery": {"logic": ["ask"]}},
+        ]
+    }
+    no = Failure("logic", "no")
+    script = Scripted(
+        {
+            "wrong": no,
+            "light": no,
+            "g/1.1": "grown",
+            "ag/1.1": no,
+            "whole": "whole",
+            "inside": 5,
+            "draft": no,
+            "draft~": [Outcome(approval=Approval("d", "keep a copy")), True],
+        },
+        default=1,
+    )
+    grown = {"agent:grower": strayed_strategy}
+    settings = {"performer": script, "strategies": grown, "clock": FakeClock(), "tools": [archive, weather]}
+    async with Engine.open(journal=Disk(disk), policy=Policy(network=("weather.example:443",)), **settings) as engine:
+        handle = await engine.start(Plan.model_validate(plan), seed=14)
+        await asyncio.sleep(60)
+        await handle.answer("q_draft_1_failed1", {"choice": "done", "output": "by hand"}, by="anna")
+        await asyncio.sleep(60)
+        await handle.answer("q_draft_1_judge1", True, by="anna")
         await handle.result()
 
 
@@ -519,7 +626,7 @@ async def forked(disk):
 
 RUNS = [
     order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted,
-    forked, mended,
+    forked, strayed, adjusted, mended,
 ]  # fmt: skip
 
 

@@ -42,6 +42,7 @@ def snapshot(state, now):
         ),
         "view": (pending(state), "" if eager else status_of(state)),
         "plan": _plan(state) if state.revision else None,
+        "adjusted": dict(state.adjusted),
     }
 
 
@@ -83,7 +84,7 @@ def _cell(cell):
     due = cell.due if cell.is_live else None
     return (
         cell.status, cell.visit, cell.laps, cell.kind, cell.open, cell.at, cell.age, due, cell.question, cell.strategy,
-        cell.undo, cell.leaving, _result(cell.result), _body(cell),
+        cell.undo, cell.leaving, cell.ways, cell.traits.tool, _result(cell.result), _body(cell),
     )  # fmt: skip
 
 
@@ -240,7 +241,7 @@ def _opens(event):
     return isinstance(event, e.RunReopened) or (isinstance(event, e.RunStopping) and event.exit == "rolled_back")
 
 
-def check_journal(events):
+def check_journal(events):  # noqa: C901  one case for each kind of fact
     """What is so of the facts of a run, in their order."""
     under_way, visits, stopped, over = set(), {}, set(), False
     for event in events:
@@ -265,6 +266,8 @@ def check_journal(events):
             case e.StepEnded():
                 assert event.visit == visits[event.step]
                 assert (event.step, event.visit, "do") not in under_way
+            case e.RungTaken():
+                stopped.discard((event.step, event.visit))
             case e.RunReopened():
                 stopped.clear()
             case e.RunForked():

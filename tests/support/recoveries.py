@@ -2,7 +2,36 @@
 
 KINDS = ("logic", "transient", "timeout", "unmet", "invalid", "denied", "stalled", "other")
 RUNGS = ("retry", "simplify", "relax", "alternate", "replan", "ask", "rollback", "continue", "fail")
+GROWN = {"agent": "grower", "task": "Grow", "with": {"value": 2}}
 WAYS = ({"tool": "x.z"}, {"tool": "x.y", "with": {"value": 1}}, {"model": "weak", "prompt": "Think"}, {"tool": "x.w"})
+
+
+def straying(rng, raw):
+    """A plan whose groups and agents have other ways too, agents among them, and whose steps may say their skills."""
+    for step in _steps_in(recovering(rng, raw)):
+        if step.keys() & {"steps", "parallel", "map", "plan", "agent"}:
+            _offer_instead(rng, step)
+        if "tool" in step and rng.random() < 0.3:
+            step["skills"] = rng.choice((["look"], ["look", "buy"]))
+    return raw
+
+
+def _steps_in(raw):
+    inside = [*raw.get("steps", []), *raw.get("parallel", [])]
+    if isinstance(raw.get("plan"), dict):
+        inside += _steps_in(raw["plan"])
+    return [each for step in inside for each in (step, *(_steps_in(step)))]
+
+
+def _offer_instead(rng, raw):
+    if rng.random() < 0.6:
+        raw["alternates"] = rng.sample((*WAYS, GROWN), rng.randint(1, 3))
+    if rng.random() < 0.3:
+        raw["simpler"] = rng.choice((*WAYS, GROWN))
+    if rng.random() < 0.4:
+        raw |= {"accept": ["output == 3"], "relaxed": ["output != 4"]}
+    if rng.random() < 0.2:
+        raw["timeout"] = 5
 
 
 def recovering(rng, raw, inside=False):

@@ -15,8 +15,8 @@ from perdure.cli.messages import tell
 from perdure.cli.printing import STANDARD_STREAM
 from perdure.cli.reaching import whoever
 from perdure.config import Settings
-from perdure.core.accepting import NoQuestion
 from perdure.core.events import QuestionAsked
+from perdure.core.refusing import NoQuestion
 from perdure.core.state import State
 from perdure.engine import View
 from perdure.engine.asking import said

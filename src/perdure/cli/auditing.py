@@ -55,7 +55,8 @@ def _lines(case: Case) -> Iterator[Line]:
 
 
 def _told(trouble: Trouble) -> str:
-    attempt = f"attempt {trouble.attempt}" + ("" if trouble.deed == "do" else f" ({trouble.deed})")
+    deed = "" if trouble.deed == "do" else f" ({trouble.deed})"
+    attempt = f"attempt {trouble.attempt}{deed}" if trouble.attempt else ""
     by = f"by {trouble.rule}" if trouble.rule else ""
     cost = Usage(seconds=trouble.seconds) if trouble.usage is None else _with(trouble.usage, trouble.seconds)
     pause = "" if trouble.retry_after is None else f"asks to stay away {trouble.retry_after:g}s"
@@ -70,7 +71,8 @@ def _tried(remedy: Remedy) -> str:
     after = "" if remedy.after is None else f"after {seconds(round(remedy.after * 1000))}"
     answer = "" if remedy.answer is None else value_words(remedy.answer)
     by = f"by {remedy.by}" if remedy.by else ""
-    return ", ".join(filter(None, (after, remedy.question, answer, by)))
+    tool = f"with {visible(remedy.tool)}" if remedy.tool else ""
+    return ", ".join(filter(None, (tool, after, remedy.question, answer, by)))
 
 
 def _end(case: Case) -> tuple[str, str]:

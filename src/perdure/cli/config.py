@@ -22,7 +22,7 @@ def config() -> None:
 @json_option
 def show(origin: bool, db: str | None, as_json: bool) -> None:
     """Show every setting that holds in this directory, and your policy."""
-    found = load({"db": db})
+    found = load({"db": db}, planning=True)
     values = found.settings.flat()
     policy, refusal = _policy()
     if as_json:

@@ -153,7 +153,7 @@ def main() -> None:
 
 
 def _carry_out(order: Mapping[str, Any], tell: IO[bytes]) -> int:
-    settings = load({"db": order["db"], "network_disk": order["network"]}).settings
+    settings = load({"db": order["db"], "network_disk": order["network"]}, planning=True).settings
     addresses = tuple(order["tools"])
 
     def begun(run: str) -> None:

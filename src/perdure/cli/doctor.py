@@ -89,7 +89,7 @@ def _findings(db: str | None) -> Iterator[Finding]:
     yield _sandbox()
     yield from _about_user()
     try:
-        loaded = load({"db": db})
+        loaded = load({"db": db}, planning=True)
     except ConfigError as error:
         yield Finding("settings", "fail", error.message, error.help)
         if db:  # then the journal can be looked at all the same

@@ -28,7 +28,7 @@ from perdure.cli.reporting import report
 from perdure.cli.screens import Screen, screen_for
 from perdure.config import Settings
 from perdure.control import NoOwner, OwnerRefused
-from perdure.core.accepting import Refused
+from perdure.core.refusing import Refused
 from perdure.engine import Engine, RunHandle, View
 from perdure.errors import PerdureError
 from perdure.plan import Plan
@@ -209,6 +209,7 @@ class Manner:
                 supervise=True,
                 memory=most.memory,
                 failures=self.settings.failures,
+                agent_planning=self.settings.agent_planning,
                 **granted(self.workspace),
             )
             yield await closing.enter_async_context(opened)

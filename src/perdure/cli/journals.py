@@ -22,7 +22,8 @@ db_option = click.option("--db", metavar="FILE", help="The journal; without it, 
 
 def settings_for(db: str | None, **flags: Any) -> Settings:
     """The settings that hold for a command; a flag is named like its setting, with `__` for the dot."""
-    return load({"db": db, **{name.replace("__", "."): value for name, value in flags.items()}}).settings
+    given = {name.replace("__", "."): value for name, value in flags.items()}
+    return load({"db": db, **given}, planning=True).settings
 
 
 @asynccontextmanager

@@ -10,8 +10,9 @@ import click
 from perdure.cli.commands import command
 from perdure.cli.hints import asked
 from perdure.cli.inputs import value_from
-from perdure.core.accepting import NoQuestion, flaw_in
+from perdure.core.accepting import flaw_in
 from perdure.core.events import QuestionAsked
+from perdure.core.refusing import NoQuestion
 from perdure.core.state import State
 from perdure.plan.raw import is_mapping
 from perdure.plan.visible import visible

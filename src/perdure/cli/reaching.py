@@ -108,6 +108,7 @@ async def do_here(settings: Settings, request: Mapping[str, Any]) -> Reached:
     from perdure.engine.requests import handler  # noqa: PLC0415  as above
     from perdure.tools.builtin import HANDS  # noqa: PLC0415  as above
 
-    async with Engine.open(settings.db, tools=HANDS, idle=True, network=settings.network_disk) as engine:
+    manners: dict[str, Any] = {"network": settings.network_disk, "agent_planning": settings.agent_planning}
+    async with Engine.open(settings.db, tools=HANDS, idle=True, **manners) as engine:
         reply = await handler(engine)(Request(dict(request), os.getpid(), os.getuid()))
         return Reached(reply["done"], driven=False)

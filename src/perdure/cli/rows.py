@@ -158,7 +158,7 @@ class _Painter:
         return stopping, self._waits(cell), took
 
     def _doubt(self, cell: Cell) -> str:
-        question = self.state.questions.get(cell.question)
+        question = self.state.questions.get(open_question(self.state, cell))
         return f"asks: {visible(question.text, 200)}" if question else ""
 
     def _waits(self, cell: Cell) -> str:
@@ -170,10 +170,16 @@ class _Painter:
         return ", ".join(filter(None, (signal, until)))
 
 
+def open_question(state: State, cell: Cell) -> str:
+    """The open question of a step, or that of a tool that judges it; empty: there is none."""
+    verdict = cell.body.verdict if isinstance(cell.body, Work) else None
+    asked = (cell.question, verdict.question if verdict else "")
+    return next((each for each in asked if each in state.questions), "")
+
+
 def _ways(cell: Cell) -> str:
     """How it was done, if not as it is written."""
-    ways = cell.body.ways if isinstance(cell.body, Work) else ()
-    return f"by {', '.join(ways)}" if ways else ""
+    return f"by {', '.join(cell.ways)}" if cell.ways else ""
 
 
 def _size(group: Cell, body: Body) -> int:
@@ -203,7 +209,7 @@ def _mark(state: State, cell: Cell) -> tuple[str, str]:
         return _mark_over(cell.result)
     if cell.key in state.flying:
         return "▶", "blue"
-    if cell.question in state.questions:
+    if open_question(state, cell):
         return "?", "yellow"
     return ("▾", "cyan") if isinstance(cell.body, Body) else ("○", "yellow")
 

@@ -80,6 +80,6 @@ async def _rehearsed(
 ) -> int:
     from perdure.cli.rehearsing import outputs_from, rehearse, show  # noqa: PLC0415  few need it, and it loads much
 
-    world = {"tools": tools, **granted(given["workspace"])}
+    world = {"tools": tools, "agent_planning": settings.agent_planning, **granted(given["workspace"])}
     found = await rehearse(plan, inputs, world, await outputs_from(settings, given["like"]))
     return show(found, as_json=given["as_json"])

@@ -33,7 +33,8 @@ async def stub(settings: Settings, name: str, file: str, given: Mapping[str, Any
         view = await View.of(journal, (await journal.run(name)).id, 1)
         wanted = (plan or view.state.cells[""].scope.outline.plan).inputs
         inputs = inputs_from(wanted, given["pairs"], None)
-        found = await stubbed(journal, rules_of(journal, tools.values()), view.run, plan, inputs)
+        rules = rules_of(journal, tools.values(), planning=settings.agent_planning)
+        found = await stubbed(journal, rules, view.run, plan, inputs)
     if given["as_json"]:
         print_json({"schema": "perdure.stubbed/1", "id": view.run, **_document(found)})
     else:

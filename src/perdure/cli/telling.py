@@ -131,11 +131,22 @@ def _answered(event: e.QuestionAnswered) -> str:
     )
 
 
+def _after(step: str) -> str:
+    return f"after {visible(step)}" if step else ""
+
+
 _RUNGS: Final = {
     "simplify": "goes on in its simpler way",
     "relax": "is good enough by its relaxed criteria",
     "alternate": "goes on in another way",
 }
+
+
+def _rung(event: e.RungTaken) -> str:
+    by = f", by {visible(event.tool)}" if event.tool else ""
+    return _RUNGS.get(event.rung, visible(event.rung)) + by
+
+
 _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "run_started": lambda event: _and("the run starts", visible(event.goal, MOST)),
     "run_paused": lambda event: _and("the run is paused", visible(event.reason, MOST), _by(event.by)),
@@ -146,7 +157,10 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "run_forked": lambda event: _and(f"goes its own way from {visible(event.of)} at {event.seq}", _by(event.by)),
     "run_reopened": lambda event: _and("is tried again", _by(event.by)),
     "run_revised": lambda event: _and(
-        f"revision {event.base + 1} of the plan", _by(event.by), visible(event.why, MOST)
+        f"revision {event.base + 1} of the plan", _after(event.after), _by(event.by), visible(event.why, MOST)
+    ),
+    "revision_refused": lambda event: _and(
+        "the plan stays as it is", _after(event.after), _by(event.by), visible(event.reason, 300)
     ),
     "run_ended": _run_ended,
     "step_entered": lambda event: "begins" + (f" (visit {event.visit})" if event.visit > 1 else ""),
@@ -161,7 +175,7 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "attempt_ended": _ended,
     "attempt_lost": lambda _: "its process is gone; nobody saw the end of the attempt",
     "retry_planned": lambda event: f"will be tried again at {clock(event.due)}",
-    "rung_taken": lambda event: _RUNGS.get(event.rung, visible(event.rung)),
+    "rung_taken": _rung,
     "effect_kept": lambda event: _and("cannot be taken back", failure_words(event.failure)),
     "question_asked": _asked,
     "question_answered": _answered,

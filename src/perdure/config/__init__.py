@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from perdure.config.places import Project, default_db, find_project, home_in, is_inside, toml, user_file
-from perdure.config.settings import BY_NAME, FAILURES, ONE_TOOL, SETTINGS, TABLES, TOOLS
+from perdure.config.settings import BY_NAME, FAILURES, ONE_TOOL, PLANNING, SETTINGS, TABLES, TOOLS
 from perdure.config.settings import ConfigError as ConfigError
 from perdure.config.settings import Limits as Limits
 from perdure.config.settings import Retention as Retention
@@ -40,16 +40,23 @@ class Loaded:
 
 
 def load(
-    flags: Mapping[str, Raw] | None = None, *, env: Mapping[str, str] | None = None, cwd: Path | None = None
+    flags: Mapping[str, Raw] | None = None,
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    planning: bool = False,
 ) -> Loaded:
-    """The settings that hold here. Flags are given by the full name of a setting; None stands for a flag not given."""
+    """The settings that hold here. Flags are given by the full name of a setting; None stands for a flag not given.
+
+    `planning` is what `agent_planning` is where nobody sets it.
+    """
     env, cwd = os.environ if env is None else env, (cwd or Path.cwd()).absolute()
     home = home_in(env)
     project, own = find_project(cwd, home), user_file(env, home)
     said = dict(toml(own)) if own.is_file() else {}
     rules = _failures(own, said.pop(FAILURES)) if FAILURES in said else ()
     layers = (
-        _defaults(default_db(env, home, project)),
+        {**_defaults(default_db(env, home, project)), PLANNING: Said(planning, DEFAULT)},
         read(said, Source(str(own), own.parent)),
         read(project.table, Source(str(project.file), project.root, project=True)),
         _environment(env, cwd),
@@ -85,6 +92,7 @@ def _settings(heard: Mapping[str, Said]) -> Settings:
         Limits(found["limits.run"], found["limits.total"], found["limits.memory"], tools),
         Retention(found["retention.days"], found["retention.keep"]),
         found["network_disk"],
+        found[PLANNING],
     )
 
 

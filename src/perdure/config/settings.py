@@ -17,6 +17,7 @@ TOOLS: Final = "limits.tools"
 ONE_TOOL: Final = f"{TOOLS}.TOOL"
 FAILURES: Final = "failures"
 """The table of rules on failures, which only the user has."""
+PLANNING: Final = "agent_planning"
 LARGEST_NUMBER: Final = 1_000_000
 
 Value = bool | int | Path
@@ -97,6 +98,7 @@ class Settings:
     limits: Limits
     retention: Retention
     network_disk: bool
+    agent_planning: bool = False
     failures: "tuple[Rule, ...]" = ()
     """What kind of failure is what, where the user says so."""
 
@@ -112,6 +114,7 @@ class Settings:
             "retention.days": self.retention.days,
             "retention.keep": self.retention.keep,
             "network_disk": self.network_disk,
+            "agent_planning": self.agent_planning,
         }
 
 
@@ -159,6 +162,13 @@ SETTINGS: Final = (
         "switch",
         "false",
         "Take a journal on a network disk, whose locks and syncs cannot be trusted; then trust is yours.",
+        user_only=True,
+    ),
+    Setting(
+        PLANNING,
+        "switch",
+        "false",
+        "Let plans change by rule while they are carried out. The command line does, unless it is told otherwise.",
         user_only=True,
     ),
 )

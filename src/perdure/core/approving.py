@@ -9,7 +9,6 @@ from typing import Any
 from perdure.core import events as e
 from perdure.core.calls import Approval, Failure, is_yes
 from perdure.core.cells import Cell
-from perdure.core.consulting import is_asking
 from perdure.core.deciding import Deciding
 from perdure.core.patience import terms
 from perdure.core.recovering import recover
@@ -20,7 +19,7 @@ from perdure.core.trying import again
 def settle_approval(turn: Deciding, cell: Cell, approval: Approval) -> None:
     """Ask once; go on if somebody agrees, fail if somebody does not or nobody answers in time."""
     answer = turn.state.answers.get(cell.question)
-    if is_asking(cell):
+    if cell.is_asking:
         recover(turn, cell, Failure("denied", "a person said no"))
     elif not cell.question:
         _ask(turn, cell, approval)

@@ -127,6 +127,10 @@ class Look(msgspec.Struct, eq=False, gc=False):
     """Whether it happened, or is good; None: it could not tell."""
     due: int | None = None
     """When the next look may begin."""
+    approved: tuple[str, ...] = ()
+    """Digests of what people have agreed to for it."""
+    question: str = ""
+    """The question whether it may be done."""
 
 
 class Work(msgspec.Struct, eq=False, gc=False):
@@ -156,8 +160,6 @@ class Work(msgspec.Struct, eq=False, gc=False):
     """How often its process was gone while it was at work."""
     approved: tuple[str, ...] = ()
     """What people have agreed to at this visit."""
-    ways: tuple[str, ...] = ()
-    """The rungs that were taken, and with them other ways to do it."""
     probe: Look | None = None
     """Looks at the last try, of which nobody knew how it ended."""
     verdict: Look | None = None
@@ -200,7 +202,7 @@ class Cell:
     __slots__ = (
         "age", "alarm", "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "ledger", "ledgers", "node",
         "open", "parent", "position", "question", "result", "scope", "status", "step", "strategy", "traits", "tree",
-        "undo", "visit", "within", "work",
+        "undo", "visit", "ways", "within", "work",
     )  # fmt: skip
 
     def __init__(self, key: str, traits: Traits, parent: "Cell | None", position: int, scope: "Scope") -> None:
@@ -241,11 +243,23 @@ class Cell:
         self.strategy = ""
         self.undo: tuple[str, ...] = ()
         """Parts whose effects have to be taken back before it is over."""
+        self.ways: tuple[str, ...] = ()
+        """The rungs that the visit has taken; `alternate:NAME` is a tool that was found by the skills of the step."""
 
     @property
     def is_live(self) -> bool:
         """Whether a visit is under way."""
         return self.status in LIVE
+
+    @property
+    def failed_question(self) -> str:
+        """What the ids of the questions begin with that are asked after a failure of the visit."""
+        return f"q_{self.key}_{self.visit}_failed"
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a person was asked how to go on after a failure."""
+        return bool(self.question) and self.question.startswith(self.failed_question)
 
     @property
     def around(self) -> Iterator["Cell"]:

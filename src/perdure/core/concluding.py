@@ -5,23 +5,28 @@ from typing import Any
 import msgspec
 
 from perdure.core import events as e
+from perdure.core.adjusting import replan
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
-from perdure.core.consulting import AGAIN, CONTINUE, FAIL, ask, is_asking, said_to
+from perdure.core.consulting import AGAIN, CONTINUE, FAIL, ask, said_to
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end_group, is_item
-from perdure.core.ladder import ladder_of, owner_of
+from perdure.core.diverting import divert_group, relax_group
+from perdure.core.ending import Ending, end_group, is_item, own_say
+from perdure.core.ladder import WITHIN, ladder_of, owner_of
 from perdure.core.recovering import take_back_in
 
 
 def conclude(turn: Deciding, cell: Cell, how: Ending) -> None:
-    """End a group. One that failed, and not because of what was dealt with inside, has its own ladder."""
-    if how.failure is None or how.exit != "failure" or how.to or is_item(cell) or not _may_recover(turn, cell, how):
+    """End a group. One that failed has ways of its own, and a ladder, if that was not climbed inside already."""
+    how = own_say(turn, cell, how)
+    if how.failure is None or how.exit != "failure" or how.to or is_item(cell):
         end_group(turn, cell, how)
-    elif any(each.status == "stopping" for each in cell.around):
-        end_group(turn, cell, _lasting(cell, how))
-    elif not is_asking(cell):
-        _recover_group(turn, cell, how, how.failure)
+        return
+    is_free = _may_recover(turn, cell, how)
+    if any(each.status == "stopping" for each in cell.around):
+        end_group(turn, cell, _lasting(cell, how) if is_free else how)
+    elif not cell.is_asking:
+        _recover_group(turn, cell, how, how.failure, after=is_free)
     else:
         _hear_group(turn, cell, how)
 
@@ -45,9 +50,19 @@ def _had_its_ladder(cell: Cell) -> bool:
     return was_tried and cell.traits.target("failure") == "recover"
 
 
-def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> None:
+def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure, *, after: bool) -> None:
+    """Take the next rung; `after`: also those that come after a visit."""
     for rung in ladder_of(cell, failure.kind):
+        if rung not in WITHIN and not after:
+            break
         match rung:
+            case "simplify" | "alternate" if divert_group(turn, cell, how, failure, rung):
+                return
+            case "relax" if relax_group(turn, cell, how, failure):
+                return
+            case "replan" if replan(turn, cell, failure):
+                end_group(turn, cell, msgspec.structs.replace(how, goes_on=True))
+                return
             case "ask" if cell.parent is not None:
                 _ask_about(turn, cell, how, failure)
                 return
@@ -61,7 +76,7 @@ def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure) ->
                 break
             case _:
                 pass
-    end_group(turn, cell, _lasting(cell, how))
+    end_group(turn, cell, _lasting(cell, how) if after else how)
 
 
 def _ask_about(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> None:

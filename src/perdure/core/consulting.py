@@ -19,32 +19,26 @@ ANSWERS: Final = {
 """What can be answered to a question about a failure, and what happens then."""
 
 
-def is_asking(cell: Cell) -> bool:
-    """Whether a person was asked how to go on after a failure."""
-    return cell.question.startswith(_mark(cell)) if cell.question else False
-
-
-def _mark(cell: Cell) -> str:
-    return f"q_{cell.key}_{cell.visit}_failed"
-
-
 def ask(turn: Deciding, cell: Cell, failure: Failure, choices: tuple[str, ...]) -> None:
     """Ask what is to be done about a failure."""
     said = "; ".join(f"{word} ({ANSWERS[word]})" for word in choices)
     whose = cell.key or "The run"
     text = f"{whose} failed: {failure.kind}: {failure.message}{_tried(cell)} How is it to go on? Say {said}."
-    number = cell.work.attempt if cell.kind == "work" else 1
-    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": f"{_mark(cell)}{number}"}
+    question = f"{cell.failed_question}{cell.work.attempt if cell.kind == 'work' else 1}"
+    while question in turn.state.asked:
+        question += "_again"
+    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question}
     about |= terms(turn, cell)
     turn.record(e.QuestionAsked(answer="choice", about="recovery", choices=choices, text=text, **about))
 
 
 def _tried(cell: Cell) -> str:
     """What there was before somebody was asked."""
-    if cell.kind != "work":
-        return "."
-    tries = f"{cell.work.attempt} tr{'y' if cell.work.attempt == 1 else 'ies'}"
-    return f" (after {', '.join((tries, *cell.work.ways))})."
+    tries: tuple[str, ...] = ()
+    if cell.kind == "work":
+        tries = (f"{cell.work.attempt} tr{'y' if cell.work.attempt == 1 else 'ies'}",)
+    told = ", ".join((*tries, *cell.ways))
+    return f" (after {told})." if told else "."
 
 
 def said_to(turn: Deciding, cell: Cell) -> tuple[Any, Any]:

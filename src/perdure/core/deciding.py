@@ -31,7 +31,9 @@ class Moment:
 class Deciding:
     """A turn in the making."""
 
-    __slots__ = ("agenda", "at", "begun", "entered", "events", "held", "locked", "now", "slots", "state", "tools")
+    __slots__ = (
+        "agenda", "at", "begun", "entered", "events", "held", "locked", "now", "over", "slots", "state", "tools",
+    )  # fmt: skip
 
     def __init__(self, state: State, moment: Moment) -> None:
         self.state = state
@@ -44,6 +46,8 @@ class Deciding:
         self.held = moment.held
         self.events: list[e.Event] = []
         self.agenda: dict[Cell, None] = {}
+        self.over: list[Cell] = []
+        """Steps that have just ended, as long as nobody was asked whether the plan is to change for that."""
         self.entered: dict[Cell, int] = {}
         """Where in `events` an acting step was entered."""
         self.begun = -1
@@ -56,7 +60,7 @@ class Deciding:
 
     def record_entry(self, cell: Cell, event: e.StepEntered) -> None:
         """A visit begins."""
-        if cell.kind == "work" and not event.strategy:
+        if (cell.traits.usual or cell.traits).kind == "work" and not event.strategy:
             self.entered[cell] = len(self.events)
         self.record(event)
 

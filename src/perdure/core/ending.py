@@ -69,7 +69,7 @@ def end(turn: Deciding, cell: Cell, how: Ending) -> None:
     to, partial = _where(cell, how)
     is_begun = not (how.partial and isinstance(cell.body, Work))
     undo = undo_of(turn, cell, how.exit, how.output) if is_begun else None
-    _close_questions(turn, cell)
+    close_questions(turn, cell)
     if undo is None and not partial and _was_heard(turn, cell, how):
         turn.record_end(cell, to)
     else:
@@ -78,6 +78,8 @@ def end(turn: Deciding, cell: Cell, how: Ending) -> None:
             partial=partial, output=how.output, undo=undo,
         )  # fmt: skip
         turn.record(event)
+    if turn.state.rules.planning:
+        turn.over.append(cell)
     turn.look_at(cell.parent)
 
 
@@ -89,8 +91,11 @@ def _where(cell: Cell, how: Ending) -> tuple[str, bool]:
     return to, partial or how.partial
 
 
-def _close_questions(turn: Deciding, cell: Cell) -> None:
-    """Nobody wants to know any more how much there is to spend, or how to go on."""
+def close_questions(turn: Deciding, cell: Cell) -> None:
+    """Nobody wants to know any more how much there is to spend, how to go on, or whether a judge may look."""
+    verdict = cell.body.verdict if isinstance(cell.body, Work) else None
+    if verdict is not None and verdict.question in turn.state.questions:
+        turn.record(e.QuestionClosed(question=verdict.question))
     if cell.ledger is not None and cell.ledger.question in turn.state.questions:
         turn.record(e.QuestionClosed(question=cell.ledger.question))
     if cell.question and cell.question in turn.state.questions:
@@ -175,15 +180,13 @@ def fail(turn: Deciding, cell: Cell, kind: str, message: str) -> None:
 
 
 def end_group(turn: Deciding, cell: Cell, how: Ending) -> None:
-    """Record that a group is over; after success, its own say and its criteria decide."""
+    """Record that a group is over."""
     if cell.parent is None:
         end_run(turn, cell, how)
     elif how.partial:
         _end_partly(turn, cell, how)
-    elif how.exit != "success" or how.to or how.output is not None or is_item(cell):
-        end(turn, cell, how)
     else:
-        _end_well(turn, cell)
+        end(turn, cell, how)
 
 
 def is_item(cell: Cell) -> bool:
@@ -196,16 +199,20 @@ def told(error: Exception) -> str:
     return error.message if isinstance(error, ExpressionError) else str(error)
 
 
-def _end_well(turn: Deciding, cell: Cell) -> None:
+def own_say(turn: Deciding, cell: Cell, how: Ending) -> Ending:
+    """What a group that went well says itself, and what its criteria say."""
+    if how.exit != "success" or how.to or how.partial or how.output is not None:
+        return how
+    if cell.parent is None or is_item(cell):
+        return how
     plan = plan_in(cell)
     source = plan.exit if plan else cell.step.exit if isinstance(cell.step, Grouping) else None
     try:
         exit_ = "success" if source is None else evaluate_within(turn.state, cell, source)
         output = None if plan is None or plan.output is None else filled(turn.state, cell.within, plan.output)
-        how = concluded(turn, cell, exit_, None if output is None else turn.keep(output))
+        return concluded(turn, cell, exit_, None if output is None else turn.keep(output))
     except (ExpressionError, ValueError) as error:
-        how = Ending.failed("invalid", told(error))
-    end(turn, cell, how)
+        return Ending.failed("invalid", told(error))
 
 
 def _end_partly(turn: Deciding, cell: Cell, how: Ending) -> None:
@@ -242,7 +249,7 @@ def end_run(turn: Deciding, root: Cell, how: Ending) -> None:
         how = _given_so_far(turn, root, root.scope.outline.plan, how)
     elif how.exit == "success":
         how = _own_say(turn, root)
-    _close_questions(turn, root)
+    close_questions(turn, root)
     about: dict[str, Any] = {"output": how.output, "failure": how.failure, "cause": how.cause}
     turn.record(e.RunEnded(status=_STATUSES.get(how.exit, "failed"), partial=how.partial, **about))
 
@@ -288,6 +295,6 @@ def _reasons(turn: Deciding, cell: Cell, accept: tuple[Criterion, ...], seen: Ma
         elif criterion.schema_ is not None:
             if found := flaws(seen["output"], criterion.schema_):
                 yield f"not met: {criterion.title or 'its schema'}: {'; '.join(found)}"
-        elif criterion not in cell.traits.judges:
+        elif criterion not in cell.traits.judges or isinstance(cell.body, Body):
             why = "agents do not judge yet" if criterion.agent else "a tool judges what one call gives, by `accept`"
             yield f"not met: {criterion.title or 'a judgement'}: {why}"

@@ -13,7 +13,7 @@ from perdure.core.seeing import evaluate, filled
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import seconds_of
+from perdure.plan.model.parts import AgentCall, seconds_of
 from perdure.plan.model.steps import AgentStep, AskStep, GroupStep, Leading, MapStep, SubplanStep, WaitStep
 
 DEEPEST: Final = 200
@@ -93,7 +93,7 @@ def _terms(turn: Deciding, cell: Cell) -> dict[str, Any]:
         case SubplanStep() as step:
             return _plan_terms(turn, cell, step)
         case AgentStep() as step:
-            return _agent_terms(turn, cell, step)
+            return _grown_terms(turn, cell, step)
         case _:
             return {}
 
@@ -154,16 +154,29 @@ def _refuse_inputs(plan: Plan, given: Mapping[str, Any]) -> None:
         raise ValueError(f"the inputs of the sub-plan do not fit: {'; '.join(found)}")
 
 
+def is_too_deep(cell: Cell) -> bool:
+    """Whether no more steps may stand within a step."""
+    return sum(1 for _ in cell.around) > DEEPEST
+
+
 def _refuse_depth(cell: Cell) -> None:
-    if sum(1 for _ in cell.around) > DEEPEST:
+    if is_too_deep(cell):
         raise ValueError(f"there are more than {DEEPEST} groups around it; does it call itself without an end?")
 
 
-def _agent_terms(turn: Deciding, cell: Cell, step: AgentStep) -> dict[str, Any]:
+def _grown_terms(turn: Deciding, cell: Cell, step: AgentStep) -> dict[str, Any]:
+    terms = agent_terms(turn, cell, step)
+    if terms:
+        _refuse_depth(cell)
+    return terms
+
+
+def agent_terms(turn: Deciding, cell: Cell, call: AgentCall) -> dict[str, Any]:
+    """What an agent is grown by, and until when; nothing if it is performed as a whole."""
     strategies = turn.state.rules.strategies
-    name = step.strategy if step.strategy in strategies else f"agent:{step.agent}"
+    name = call.strategy if call.strategy in strategies else f"agent:{call.agent}"
     if name not in strategies:
         return {}
-    _refuse_depth(cell)
-    due = {} if step.timeout is None else {"due": turn.now + _milliseconds(step.timeout)}
+    seconds = cell.traits.working.timeout if cell.traits.working else None
+    due = {} if seconds is None else {"due": turn.now + _milliseconds(seconds)}
     return {"strategy": name, **due}

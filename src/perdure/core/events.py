@@ -112,6 +112,12 @@ class RunReopened(Event, frozen=True, kw_only=True):
     """Who said so."""
 
 
+NEXT_STEPS: Final = "next_steps"
+"""Who has revised a plan, if the result of a step has."""
+ADJUSTER: Final = "adjuster"
+"""Who has revised a plan, if a function of the engine's user has."""
+
+
 class RunRevised(Event, frozen=True, kw_only=True):
     """The plan of the run is another one from now on. The past is pinned, the present protected, the future free."""
 
@@ -126,6 +132,22 @@ class RunRevised(Event, frozen=True, kw_only=True):
     """Why."""
     widen: bool = False
     """Whether a person has said that the budget or the policy of the plan may become wider."""
+    after: str = ""
+    """The step after which it was made by rule; empty: somebody outside wanted it."""
+    kind: str = ""
+    """The kind of failure that it is against; empty: none."""
+
+
+class RevisionRefused(Event, frozen=True, kw_only=True):
+    """A rule wanted to revise the plan, and that could not be. The plan stays as it is."""
+
+    type = "revision_refused"
+    after: str
+    """The step after which it was wanted."""
+    by: str
+    """Who wanted it."""
+    reason: str
+    """Why it could not be."""
 
 
 class RunForked(Event, frozen=True, kw_only=True):
@@ -342,13 +364,19 @@ class RetryPlanned(AboutAttempt, frozen=True, kw_only=True):
 
 
 class RungTaken(AboutVisit, frozen=True, kw_only=True):
-    """A visit goes on in another way after a failure: the way that the step has declared for that."""
+    """A visit goes on in another way after a failure: one that the step has declared for that, or that was found."""
 
     type = "rung_taken"
     rung: str
     """`simplify`: its lighter way; `relax`: its looser criteria; `alternate`: the next of its other ways."""
     kind: str
     """The kind of failure."""
+    tool: str = ""
+    """The tool that was found by the skills of the step; empty: the step itself has declared the way."""
+    strategy: str = ""
+    """What the steps of an agent are grown by in this way; empty: it is performed as a whole."""
+    due: int | None = None
+    """When an agent that is grown is too late, on the clock of the run."""
 
 
 class EffectFound(AboutVisit, frozen=True, kw_only=True):
@@ -394,7 +422,7 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     approves: str = ""
     """Digest of exactly what is agreed to."""
     deed: Deed = "do"
-    """`undo`: what is agreed to takes back what the step has done."""
+    """`undo`: what is agreed to takes back what the step has done; `judge`: it is a look at what the step gave."""
     due: int | None = None
     """When nobody is waited for any more, on the clock of the run; None: never, or when the visit is due."""
 
@@ -446,7 +474,8 @@ class SignalTaken(AboutVisit, frozen=True, kw_only=True):
 EVENTS: Final[dict[str, type[Event]]] = {
     each.type: each
     for each in (
-        RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunRevised, RunForked, RunEnded,
+        RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunRevised, RevisionRefused, RunForked,
+        RunEnded,
         StepEntered, StepPassed, LocksTaken, StepStopping, StepEnded, StepsGrown,
         AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned, RungTaken,
         EffectFound, EffectKept,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import FREE, Failure
-from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Look, Result, Scope, Serial, Work
+from perdure.core.cells import Body, Cell, Effect, Graph, Look, Result, Scope, Serial, Work
 from perdure.core.forking import run_forked
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
@@ -23,6 +23,7 @@ from perdure.core.spending import (
 )
 from perdure.core.state import State
 from perdure.core.values import Value
+from perdure.core.ways import open_agent, return_to_usual, rung_taken
 from perdure.plan.model.steps import CheckpointStep, SubplanStep, WaitStep
 from perdure.plan.raw import is_mapping
 
@@ -87,6 +88,12 @@ def _run_revised(state: State, event: e.RunRevised) -> None:
 
     run_revised(state, event)
     state.revised.append(event)
+    if event.after:
+        state.adjusted[event.by] += 1
+
+
+def _revision_refused(state: State, event: e.RevisionRefused) -> None:
+    state.adjusted[event.by] += 1
 
 
 def _run_ended(state: State, event: e.RunEnded) -> None:
@@ -116,8 +123,8 @@ def _begin_visit(state: State, cell: Cell, visit: int) -> None:
     cell.age = state.next_number()
     cell.laps += 1
     cell.leaving, cell.question, cell.undo = None, "", ()
-    if cell.traits.usual is not None:
-        cell.traits = cell.traits.usual
+    if cell.ways:
+        return_to_usual(cell)
     if cell.traits.budgets:
         hold_ledger(state, cell, cell.traits.budgets)
     _into_parent(cell)
@@ -142,12 +149,9 @@ def _open(state: State, cell: Cell, event: e.StepEntered) -> None:
 
 def _open_other(state: State, cell: Cell, event: e.StepEntered) -> None:
     if event.strategy:
-        cell.kind = "agent"
-        cell.inner = f"{cell.key}/{cell.visit}."
-        state.holders[cell.inner] = cell
-        cell.within = Scope("agent", cell.scope.outline, cell.node, cell.scope)
-        cell.within.holder = cell
-    elif cell.kind == "agent":
+        open_agent(state, cell)
+        return
+    if cell.kind == "agent":
         cell.kind = "work"
     if isinstance(cell.step, SubplanStep):
         _open_plan(state, cell, event)
@@ -185,8 +189,6 @@ def _body_of(cell: Cell) -> Body | Work | None:
             return _graph(cell)
         case "map":
             return Graph(0)
-        case "agent":
-            return Grown()
         case _:
             return None
 
@@ -321,15 +323,22 @@ def _look_started(state: State, event: e.AttemptStarted) -> None:
     """A look leaves the try it is about as it was."""
     cell = state.cells[event.step]
     work = cell.work
-    look = work.looking = Look(event.attempt, event.deed)
+    look = work.looking = Look(event.attempt, event.deed, approved=event.approved)
     if event.deed == "probe":
         work.probe = look
     else:
-        look.tries = work.verdict.tries + 1 if work.verdict and work.verdict.found is not True else 1
+        look.tries = _tries_of(work.verdict) + 1
         work.verdict, work.looks = look, event.attempt
     work.flying, work.until = True, event.due
     state.flying[cell.key] = cell
     _watch(state, cell, event.due)
+
+
+def _tries_of(verdict: Look | None) -> int:
+    """How often a judge was asked the same in vain; one that stopped to ask a person was not."""
+    if verdict is None or verdict.found is True or (verdict.told is not None and verdict.told.approval is not None):
+        return 0
+    return verdict.tries
 
 
 def _look_over(state: State, cell: Cell, told: e.AttemptEnded | None) -> None:
@@ -431,17 +440,12 @@ def _retry_planned(state: State, event: e.RetryPlanned) -> None:
         look.due, cell.work.alarm = event.due, state.set_timer(event.due, cell.key, cell.visit, "probe")
         return
     cell.work.due, cell.age = event.due, state.next_number()
+    if cell.is_asking:
+        cell.question = ""  # the answer was heard
     if event.due <= state.clock(state.at):
         make_hungry(state, cell)  # whoever only reads the facts knows by this that no clock is waited for
     else:
         cell.work.alarm = state.set_timer(event.due, cell.key, cell.visit, "retry")
-
-
-def _rung_taken(state: State, event: e.RungTaken) -> None:
-    cell = state.cells[event.step]
-    cell.work.ways = (*cell.work.ways, event.rung)
-    if event.rung != "relax":
-        cell.traits = cell.scope.outline.another_way(cell.node, cell.work.ways)
 
 
 # ------------------------------------------------------------------------------- people and the outside
@@ -459,13 +463,24 @@ def _question_asked(state: State, event: e.QuestionAsked) -> None:
     if event.deed == "undo":
         state.undoing[event.step, event.visit].question = event.question
         return
-    cell.question = event.question
+    if event.deed == "judge" and cell.work.verdict is not None:
+        cell.work.verdict.question = event.question
+    else:
+        cell.question = event.question
+        _wait_for_answer(state, cell)
     if not (isinstance(cell.body, Body) and cell.status == "active"):  # a group that may go on keeps what it has
         release_locks(state, cell)
 
 
+def _wait_for_answer(state: State, cell: Cell) -> None:
+    """A try that was planned, and could not be told of when its time came, is not awaited any more."""
+    state.eager.discard(cell.key)
+    if isinstance(cell.body, Work):
+        cell.body.due = None
+
+
 def _question_answered(state: State, event: e.QuestionAnswered) -> None:
-    del state.questions[event.question]
+    asked = state.questions.pop(event.question)
     state.answers[event.question] = event.value
     state.answerers[event.question] = event.by
     if event.reason:
@@ -473,7 +488,15 @@ def _question_answered(state: State, event: e.QuestionAnswered) -> None:
     cell = state.asked[event.question]
     if isinstance(cell.body, Serial) and cell.body.rounds:
         cell.body.rounds = [[]]  # that somebody said something is new
+    if asked.about == "recovery" and isinstance(cell.body, Work):
+        _forget_verdict(cell.body, event.value.load(state.read))
     note_answer(state, cell, event)
+
+
+def _forget_verdict(work: Work, answer: Any) -> None:
+    """What a person says they have done is another result than the one that was judged."""
+    if (answer.get("choice") if is_mapping(answer) else answer) == "done":
+        work.verdict, work.met = None, 0
 
 
 def _question_closed(state: State, event: e.QuestionClosed) -> None:
@@ -499,6 +522,7 @@ _CHANGES: Final[dict[str, Callable[[State, Any], None]]] = {
         (e.RunStopping, _run_stopping),
         (e.RunReopened, run_reopened),
         (e.RunRevised, _run_revised),
+        (e.RevisionRefused, _revision_refused),
         (e.RunForked, run_forked),
         (e.RunEnded, _run_ended),
         (e.StepEntered, _step_entered),
@@ -513,7 +537,7 @@ _CHANGES: Final[dict[str, Callable[[State, Any], None]]] = {
         (e.AttemptEnded, _attempt_ended),
         (e.AttemptLost, _attempt_lost),
         (e.RetryPlanned, _retry_planned),
-        (e.RungTaken, _rung_taken),
+        (e.RungTaken, rung_taken),
         (e.EffectFound, _effect_found),
         (e.EffectKept, _effect_kept),
         (e.QuestionAsked, _question_asked),

@@ -13,8 +13,9 @@ from typing import Any, Final
 from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell, Grown, position_of
+from perdure.core.concluding import conclude
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, concluded, end, fail, told
+from perdure.core.ending import Ending, concluded, told
 from perdure.core.entering import pass_by
 from perdure.core.entrusting import NotGiven, names_in, refuse_secrets
 from perdure.core.groups import let_in, stop_group, undoes_losers
@@ -168,7 +169,7 @@ def settle_agent(turn: Deciding, cell: Cell) -> None:
         return
     let_in(turn, cell, body)
     if body.over == body.total and not body.news:
-        fail(turn, cell, "stalled", "the strategy has nothing at work and wants nothing more")
+        conclude(turn, cell, Ending.failed("stalled", "the strategy has nothing at work and wants nothing more"))
 
 
 def _ask(turn: Deciding, cell: Cell, body: Grown) -> bool:
@@ -264,7 +265,7 @@ def _finish(turn: Deciding, cell: Cell, body: Grown, finish: Finish) -> None:
         turn.record(e.StepStopping(**about, failure=how.failure, undo=dropped))
         turn.look_at(cell)
     else:
-        end(turn, cell, how)
+        conclude(turn, cell, how)
 
 
 def _ending(turn: Deciding, cell: Cell, finish: Finish) -> Ending:
@@ -272,9 +273,17 @@ def _ending(turn: Deciding, cell: Cell, finish: Finish) -> Ending:
         output = turn.keep(filled_once(turn.state, cell.within, finish.output))
         if finish.exit == "failure":
             return Ending("failure", output, finish.failure or Failure("logic", "the strategy says so"))
-        return concluded(turn, cell, finish.exit, output)
+        return _grown(turn, cell, concluded(turn, cell, finish.exit, output))
     except (ExpressionError, ValueError) as error:
         return Ending.failed("invalid", f"what the strategy finished with: {told(error)}")
+
+
+def _grown(turn: Deciding, cell: Cell, how: Ending) -> Ending:
+    """The same, with what the result adds to the plan."""
+    from perdure.core.adding import refused_growth  # noqa: PLC0415  few steps add others, and it loads the checks
+
+    failure = refused_growth(turn, cell, how.output) if how.failure is None and cell.traits.grows else None
+    return how if failure is None else Ending("failure", how.output, failure)
 
 
 def _dropped(cell: Cell, body: Grown, keep: Sequence[str] | None) -> tuple[str, ...]:

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.calls import Call, Failure
+from perdure.core.calls import Approval, Call, Failure, is_yes
 from perdure.core.cells import Cell, Look
 from perdure.core.chance import drawn, pause_before
+from perdure.core.consulting import answered
 from perdure.core.deciding import Deciding
-from perdure.core.seeing import filled
+from perdure.core.patience import terms
+from perdure.core.seeing import filled, refusal
 from perdure.core.state import State
 from perdure.core.trying import LOOK_SECONDS, LOOKING
 from perdure.core.values import digest_of
@@ -34,6 +36,8 @@ def is_judged(turn: Deciding, cell: Cell, exit_: str) -> tuple[bool, Failure | N
         return _ask(turn, cell, judge)
     if verdict.told is None or _may_pass(verdict, verdict.told.failure):
         return _ask_again(turn, cell, judge, verdict)
+    if verdict.told.approval is not None:
+        return _settle_approval(turn, cell, verdict, verdict.told.approval)
     return True, _objection(turn, judge, verdict.told)
 
 
@@ -46,8 +50,6 @@ def _objection(turn: Deciding, judge: Criterion, told: e.AttemptEnded) -> Failur
     title = judge.title or judge.tool
     if told.failure is not None:
         return Failure(told.failure.kind, f"{judge.tool}, which judges it, failed: {told.failure.message}")
-    if told.approval is not None:
-        return Failure("denied", f"{judge.tool}, which judges it, may not act before a person agrees")
     said = told.output.load(turn.read)
     met = said.get("met") if is_mapping(said) else said
     if met is not False:
@@ -56,7 +58,36 @@ def _objection(turn: Deciding, judge: Criterion, told: e.AttemptEnded) -> Failur
     return Failure("unmet", f"not met: {title}" + (f": {why}" if why else ""))
 
 
-def _ask(turn: Deciding, cell: Cell, judge: Criterion) -> tuple[bool, Failure | None]:
+def _settle_approval(turn: Deciding, cell: Cell, verdict: Look, approval: Approval) -> tuple[bool, Failure | None]:
+    """A person has to agree to what a judge is about to do: ask once, and go on if somebody does."""
+    judge, answer = cell.traits.judges[cell.work.met], turn.state.answers.get(verdict.question)
+    if not verdict.question:
+        _ask_person(turn, cell, judge, approval)
+    elif verdict.question in turn.state.questions:
+        return False, None
+    elif answer is not None and is_yes(answer.load(turn.read)):
+        return _ask(turn, cell, judge, (*verdict.approved, approval.digest))
+    else:
+        told = refusal(turn.state, verdict.question)
+        return True, Failure("denied", f"{judge.tool}, which judges it, was not allowed: {told.message}")
+    return False, None
+
+
+def _ask_person(turn: Deciding, cell: Cell, judge: Criterion, approval: Approval) -> None:
+    number = cell.work.looks
+    text = f"To judge {cell.key} by {judge.tool}: {approval.text}"
+    about: dict[str, Any] = {
+        "step": cell.key,
+        "visit": cell.visit,
+        "question": f"q_{cell.key}_{cell.visit}_judge{number}",
+    }
+    about |= terms(turn, cell)
+    turn.record(
+        e.QuestionAsked(**about, answer="approval", about="policy", text=text, approves=approval.digest, deed="judge")
+    )
+
+
+def _ask(turn: Deciding, cell: Cell, judge: Criterion, approved: tuple[str, ...] = ()) -> tuple[bool, Failure | None]:
     try:
         call = judging_call(turn.state, cell)
     except ExpressionError as error:
@@ -64,7 +95,7 @@ def _ask(turn: Deciding, cell: Cell, judge: Criterion) -> tuple[bool, Failure | 
     seconds = turn.state.rules.seconds(call) or LOOK_SECONDS
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": cell.work.looks + 1, "deed": "judge"}
     due = turn.now + round(seconds * 1000)
-    turn.record_start(cell, e.AttemptStarted(**about, call=digest_of(call.data), due=due))
+    turn.record_start(cell, e.AttemptStarted(**about, call=digest_of(call.data), due=due, approved=approved))
     return False, None
 
 
@@ -74,7 +105,7 @@ def _ask_again(turn: Deciding, cell: Cell, judge: Criterion, verdict: Look) -> t
         why = failure.message if failure else "its process died"
         return True, Failure("unavailable", f"{judge.tool}, which judges it, failed: {why}")
     if verdict.due is not None:
-        return _ask(turn, cell, judge) if verdict.due <= turn.now else (False, None)
+        return _ask(turn, cell, judge, verdict.approved) if verdict.due <= turn.now else (False, None)
     draw = drawn(turn.state, f"{cell.key}~", cell.visit, verdict.number)
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": verdict.number, "deed": "judge"}
     turn.record(e.RetryPlanned(**about, due=turn.now + pause_before(draw, verdict.tries, LOOKING, failure)))
@@ -91,11 +122,12 @@ def judging_call(state: State, cell: Cell, secrets: Mapping[str, Any] | None = N
 
 
 def _given(state: State, cell: Cell) -> Any:
-    """What the step gave: as its attempt told, or as a probe or a person found out."""
+    """What the step gave: as its attempt told, or as a probe or a person found out, or as a person has done it."""
     work = cell.work
+    if cell.is_asking:
+        return answered(state.answers[cell.question].load(state.read))[1]
     if work.outcome is not None and work.outcome.failure is None:
         return work.outcome.output.load(state.read)
     if work.probe is not None and work.probe.told is not None and work.probe.found is True:
         return work.probe.told.output.load(state.read).get("output")
-    answer = state.answers[cell.question].load(state.read)
-    return answer.get("output") if is_mapping(answer) else None
+    return answered(state.answers[cell.question].load(state.read))[1]

@@ -40,9 +40,9 @@ PATIENT: Final[Mapping[str, Retry]] = dict.fromkeys(("transient", "rate_limited"
 
 
 def plan_in(cell: Cell) -> Plan | None:
-    """The plan that a sub-plan holds, written in place or called by name."""
+    """The plan that a sub-plan holds, written in place or called by name; None where another way is gone."""
     step = cell.step
-    if not isinstance(step, SubplanStep):
+    if not isinstance(step, SubplanStep) or cell.traits.usual is not None:
         return None
     return step.plan if isinstance(step.plan, Plan) else cell.within.outline.plan
 

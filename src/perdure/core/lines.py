@@ -40,6 +40,12 @@ def take_locks(state: State, cell: Cell) -> None:
         state.locks.setdefault(name, cell)
 
 
+def has_locks(state: State, cell: Cell) -> bool:
+    """Whether a step, or a group around it, holds all locks of the step."""
+    holders = (cell, *cell.around)
+    return all(state.locks.get(name) in holders for name in cell.traits.locks)
+
+
 def release_locks(state: State, cell: Cell) -> None:
     """Let go of the locks that a step holds itself."""
     for name in cell.traits.locks:

@@ -14,7 +14,7 @@ from perdure.core.calls import Approval
 from perdure.core.cells import Body, Cell, Grown, Scope
 from perdure.plan.expr import Reference
 from perdure.plan.model.parts import AgentCall, Call, ModelCall
-from perdure.plan.model.steps import AgentStep, DoneStep, MapStep, SubplanStep, Working
+from perdure.plan.model.steps import DoneStep, MapStep, SubplanStep, Working
 
 Outside = Callable[[str], str]
 """What a tool reads outside of the run, in words; empty: nothing."""
@@ -95,7 +95,8 @@ def _sources(cell: Cell) -> Iterator[Cell]:
 
 
 def _seen_by_agents(cell: Cell) -> Iterator[Cell]:
-    """What agents around a step had before them when they chose it: what they were given, and earlier steps."""
+    """What was seen by whoever chose a step: by agents around it, and by whoever has added it to the plan."""
+    yield from _chosen_after(cell)
     scope: Scope | None = cell.scope
     while scope is not None:
         grown = scope.holder if scope.kind == "grown" else None
@@ -103,7 +104,19 @@ def _seen_by_agents(cell: Cell) -> Iterator[Cell]:
             earlier = (each for n, each in grown.parent.body.children.items() if n < grown.position)
             yield from (each for each in earlier if each.result is not None)
             yield from _handed_to(grown.parent)
+            yield from _chosen_after(grown.parent)
         scope = scope.outer
+
+
+def _chosen_after(cell: Cell) -> Iterator[Cell]:
+    """The steps because of whose results a step, or one around it, is in the plan."""
+    chosen, scope = cell.scope.outline.chosen, cell.scope
+    while chosen and scope.outer is not None:
+        scope = scope.outer
+    for node in (cell.node, *cell.node.around) if chosen else ():
+        found = scope.find(chosen[node.id]) if node.id in chosen else None
+        if found is not None:
+            yield found
 
 
 def _handed_to(cell: Cell) -> Iterator[Cell]:
@@ -166,12 +179,12 @@ def _items(scope: Scope) -> Iterator[Cell]:
 
 def _inputs(scope: Scope, name: str) -> Iterator[Cell]:
     """Those behind an input of an inner plan, of items, or of an agent. What the run itself was given is its user's."""
-    step = scope.holder.step if scope.holder else None
+    step, call = (scope.holder.step, scope.holder.traits.call) if scope.holder else (None, None)
     if scope.outer is None:
         return
     given: Any = None
-    if scope.kind == "agent" and isinstance(step, AgentStep):
-        given = {"task": step.task, **step.with_}
+    if scope.kind == "agent" and isinstance(call, AgentCall):
+        given = {"task": call.task, **call.with_}
     elif (scope.kind, type(step)) in _HANDING_IN:
         given = getattr(step, "with_", None)
     if given is None:

@@ -1,6 +1,6 @@
 """A plan made ready for running: what is asked at every turn, worked out once and shared by all runs of the plan."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from hashlib import sha256
 from sys import intern
@@ -21,6 +21,7 @@ from perdure.plan.model.steps import (
     AskStep,
     DecideStep,
     GroupStep,
+    Growing,
     Leading,
     MapStep,
     ModelStep,
@@ -31,6 +32,8 @@ from perdure.plan.model.steps import (
     Working,
 )
 
+AnyCall = ToolCall | ModelCall | AgentCall
+"""A call as it stands in a plan."""
 Asked = tuple[Call, str]
 """What a performer is asked to do, and the digest of that."""
 Kind = Literal["work", "serial", "graph", "map", "agent", "ask", "wait", "rollback", "mark"]
@@ -125,6 +128,7 @@ class Traits:
         "budgets",
         "call",
         "estimate",
+        "grows",
         "id",
         "inner_layer",
         "is_agent",
@@ -149,10 +153,10 @@ class Traits:
         self.node, self.step, self.id = node, step, node.id
         self.usual: Final = None if call is None else outline.traits(node)
         """What it is like otherwise, if this is another way to do it."""
-        self.kind: Kind = kind_of(node)
+        self.kind: Kind = "work" if call is not None else kind_of(node)
         self.working: Final = step if isinstance(step, Working) else None
         """The step, if it does something."""
-        self.call: Final = call if call is not None or step is None else _call_in(step)
+        self.call: Final[Any] = call if call is not None or step is None else _call_in(step)
         """The call that an acting step makes."""
         self.tool: Final = self.call.tool if isinstance(self.call, ToolCall) else ""
         """What it waits in line for: its tool, or its turn alone."""
@@ -164,7 +168,7 @@ class Traits:
         """What it says about what may be done in it."""
         self.inner_layer: Final = _layer_of(_plan_of(step), f"the plan in {node.id}")
         """What the plan that stands in it says about that."""
-        self.is_plain: Final = self.kind == "work" and type(step) is not AgentStep
+        self.is_plain: Final = kind_of(node) == "work" and type(step) is not AgentStep
         """Whether its visits have no terms of their own, and nothing inside."""
         self.is_guarded: Final = _is_guarded(step)
         """Whether something is to be looked at before it is entered."""
@@ -173,6 +177,8 @@ class Traits:
         accept = self.working.accept if self.working is not None and self.kind == "work" else ()
         self.judges: Final = tuple(each for each in accept if each.tool is not None)
         """Tools that say whether its result is good."""
+        self.grows: Final = step.grows if isinstance(step, Growing) else None
+        """What its result may add to the plan."""
         self.budgets: Final = _budgets_of(node) if self.kind not in _UNSPENDING else ()
         """What it may spend: itself, and the plan that stands in it."""
         self.estimate: Final = _estimate_of(self.working)
@@ -284,9 +290,12 @@ class Outline:
         self._wirings: dict[Node, Wiring] = {}
         self._loops: dict[Node, bool] = {}
         self._forms: dict[int, Form] = {}
-        self._other_ways: dict[tuple[Node, str, int], Traits] = {}
+        self._other_ways: dict[tuple[Node, int], Traits] = {}
+        self._found: dict[tuple[Node, str], ToolCall] = {}
         self._lent: dict[str, Traits] = {}
         """What was worked out for all runs of the plan, by id."""
+        self.chosen: dict[str, str] = {}
+        """Steps that are there, or are as they are, because of what another step gave; and which one that is."""
         self.is_own = False
         """Whether it belongs to one run, and can be revised."""
 
@@ -311,6 +320,7 @@ class Outline:
             self._wirings.pop(group, None)
         self._loops.clear()
         self._other_ways.clear()
+        self._found.clear()
         for traits in self._traits.values():
             traits.forget_targets()
 
@@ -361,16 +371,20 @@ class Outline:
             found = self._traits[node] = Traits(node, self) if lent is None else lent.moved(node, self)
         return found
 
-    def another_way(self, node: Node, ways: Sequence[str]) -> Traits:
-        """A step as it is done after some rungs: in its lighter way, or in one of its others."""
-        taken = [rung for rung in ways if rung != "relax"]
-        number = taken.count("alternate") - 1
-        found = self._other_ways.get((node, taken[-1], number))
+    def another_way(self, node: Node, call: AnyCall) -> Traits:
+        """A step as it is done by another call than its own."""
+        found = self._other_ways.get((node, id(call)))
+        if found is None or found.call is not call:
+            found = self._other_ways[node, id(call)] = Traits(node, self, call)
+        return found
+
+    def found_way(self, node: Node, tool: str) -> ToolCall:
+        """The call of another tool than a step's own, with the same arguments."""
+        found = self._found.get((node, tool))
         if found is None:
-            step = self.traits(node).working
-            assert step is not None  # noqa: S101  nothing else has other ways
-            call = step.simpler if taken[-1] == "simplify" else step.alternates[number]
-            found = self._other_ways[node, taken[-1], number] = Traits(node, self, call)
+            own = self.traits(node).call
+            assert isinstance(own, ToolCall)  # noqa: S101  for nothing else a tool is found
+            found = self._found[node, tool] = ToolCall.model_construct(tool=tool, with_=own.with_)
         return found
 
     def form(self, value: Any) -> Form:

@@ -10,10 +10,12 @@ from typing import Any, Final
 import msgspec
 
 from perdure.core import events as e
+from perdure.core.adjusting import replan
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
-from perdure.core.consulting import ANSWERS, ask, is_asking, said_to
+from perdure.core.consulting import ANSWERS, DONE, ask, said_to
 from perdure.core.deciding import Deciding
+from perdure.core.diverting import divert
 from perdure.core.ending import Ending, end, undo_of, unmet_of
 from perdure.core.judging import is_judged
 from perdure.core.ladder import WITHIN, ladder_of, owner_of
@@ -23,23 +25,35 @@ from perdure.core.trying import again, own_exit, pause_of
 def judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
     """End the visit as its attempt did, or see what there is against its failure."""
     exit_, failure = own_exit(turn, cell, outcome)
+    if cell.is_asking and said_to(turn, cell)[0] == DONE:
+        _end_as_done(turn, cell, failure)
+        return
     is_to_blame = failure is not None
     if failure is None and cell.traits.judges:
         is_over, failure = is_judged(turn, cell, exit_)
         if not is_over:
             return
         is_to_blame = failure is not None and failure.kind == "unmet"
+    if failure is None and cell.traits.grows is not None:
+        failure = _refused_growth(turn, cell, outcome)
+        is_to_blame = failure is not None
     if failure is not None:
         recover(turn, cell, failure, outcome, within=is_to_blame)
     else:
         end(turn, cell, Ending(exit_, outcome.output if cell.work.outcome is not outcome else None))
 
 
+def _refused_growth(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> Failure | None:
+    from perdure.core.adding import refused_growth  # noqa: PLC0415  few steps add others, and it loads the checks
+
+    return refused_growth(turn, cell, outcome.output)
+
+
 def recover(
     turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None = None, *, within: bool = True
 ) -> None:
     """Take the next rung; the visit goes on, or it is over. What is not to blame is not done again, in no way."""
-    if is_asking(cell):
+    if cell.is_asking:
         _hear(turn, cell, failure)
         return
     is_led = cell.traits.target("failure") != "recover"
@@ -64,26 +78,17 @@ def _retry(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded
 
 
 def _simplify(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None) -> bool:
-    step = cell.traits.working
-    is_new = step is not None and step.simpler is not None and "simplify" not in cell.work.ways
-    return is_new and _go_another_way(turn, cell, failure, outcome, "simplify")
+    return _go_another_way(turn, cell, failure, outcome, "simplify")
 
 
 def _alternate(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None) -> bool:
-    step = cell.traits.working
-    is_new = step is not None and cell.work.ways.count("alternate") < len(step.alternates)
-    return is_new and _go_another_way(turn, cell, failure, outcome, "alternate")
+    return _go_another_way(turn, cell, failure, outcome, "alternate")
 
 
 def _go_another_way(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None, rung: str) -> bool:
     """Begin anew, in another way; but not where what was done, or may have been, could not be taken back any more."""
     exit_, output = ("failure", None) if outcome is None else ("success", outcome.output)
-    if undo_of(turn, cell, exit_, output) is not None:
-        return False
-    turn.entered.pop(cell, None)  # the visit began before that, and has to be said so
-    turn.record(e.RungTaken(step=cell.key, visit=cell.visit, rung=rung, kind=failure.kind))
-    again(turn, cell)
-    return True
+    return undo_of(turn, cell, exit_, output) is None and divert(turn, cell, failure.kind, rung)
 
 
 def _relax(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None) -> bool:
@@ -130,8 +135,9 @@ def _roll_back(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptE
     return True
 
 
-def _not_possible(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None) -> bool:  # noqa: ARG001
-    return False
+def _replan(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None) -> bool:
+    """Go on without it, if the rest of the plan is another one now."""
+    return replan(turn, cell, failure) and _continue(turn, cell, failure, outcome)
 
 
 _RUNGS: Final[dict[str, Callable[[Deciding, Cell, Failure, e.AttemptEnded | None], bool]]] = {
@@ -139,7 +145,7 @@ _RUNGS: Final[dict[str, Callable[[Deciding, Cell, Failure, e.AttemptEnded | None
     "simplify": _simplify,
     "relax": _relax,
     "alternate": _alternate,
-    "replan": _not_possible,
+    "replan": _replan,
     "ask": _ask_how,
     "rollback": _roll_back,
     "continue": _continue,
@@ -176,23 +182,26 @@ def _target_of(cell: Cell) -> str:
 def _hear(turn: Deciding, cell: Cell, failure: Failure) -> None:
     if cell.question in turn.state.questions:
         return
-    choice, output = said_to(turn, cell)
-    match choice:
+    match said_to(turn, cell)[0]:
         case "again":
             again(turn, cell)
         case "done":
-            _end_as_done(turn, cell, failure, output)
+            _end_as_done(turn, cell, failure)
         case "continue":
             _continue(turn, cell, failure, None)
         case _:
             _fail(turn, cell, failure, None)
 
 
-def _end_as_done(turn: Deciding, cell: Cell, failure: Failure, output: Any) -> None:
+def _end_as_done(turn: Deciding, cell: Cell, failure: Failure | None) -> None:
     """A person did it. What they say came of it has to fulfil what was asked for, or it failed after all."""
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": cell.work.attempt}
-    told = e.AttemptEnded(**about, output=turn.keep(output))
+    told = e.AttemptEnded(**about, output=turn.keep(said_to(turn, cell)[1]))
     exit_, flaw = own_exit(turn, cell, told)
+    if flaw is None and cell.traits.judges:
+        is_over, flaw = is_judged(turn, cell, exit_)
+        if not is_over:
+            return
     if flaw is None:
         end(turn, cell, Ending(exit_, told.output))
     else:

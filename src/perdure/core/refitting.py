@@ -7,13 +7,14 @@ its own. Groups that an edit has touched are fitted to their new children. No re
 from collections.abc import Callable, Container, Iterator
 
 from perdure.core import events as e
-from perdure.core.cells import Body, Cell, Graph, Serial
+from perdure.core.cells import Body, Cell, Graph, Grown, Serial
 from perdure.core.outline import Outline
 from perdure.core.reopening import reset_needs
 from perdure.core.state import State
-from perdure.plan.edits import EDIT, take
-from perdure.plan.grafting import Graft
+from perdure.plan.grafting import Graft, take
 from perdure.plan.index import Node, within
+from perdure.plan.model.edits import EDIT
+from perdure.plan.model.steps import MapStep
 from perdure.plan.raw import undisturbed
 
 
@@ -34,6 +35,8 @@ def run_revised(state: State, event: e.RunRevised) -> None:
             _renew(state, node, outline)
         for node in graft.born:
             _succeed(state, node, outline)
+        if event.by in (e.NEXT_STEPS, e.ADJUSTER) and event.after:
+            outline.chosen |= {node.id: event.after for node in (*graft.born, *graft.amended)}
         _limit(state)
 
 
@@ -94,8 +97,8 @@ def _rebind(cell: Cell, node: Node, outline: Outline) -> None:
     """Let a cell stand for a step as it is now."""
     if cell.tree is cell.node:
         cell.tree = node
-    is_other_way = cell.traits.usual is not None and cell.step is node.step
-    cell.traits = outline.another_way(node, cell.work.ways) if is_other_way else outline.traits(node)
+    is_other_way = cell.traits.usual is not None and (cell.is_live or cell.step is node.step)
+    cell.traits = outline.another_way(node, cell.traits.call) if is_other_way else outline.traits(node)
     cell.node, cell.step = node, node.step
 
 
@@ -144,7 +147,9 @@ def cells_at(state: State, node: Node, *, past: bool = True) -> list[Cell]:
 def bodies_in(cell: Cell, *, past: bool = True) -> Iterator[tuple[Cell, Body]]:
     """Where the steps stand that the plan has put into a step: in its body, or in those of its items."""
     for body in _bodies_of(cell) if past else _present(cell):
-        if cell.kind != "map":
+        if isinstance(body, Grown):
+            continue  # another way was gone, and what stands there is not of the plan
+        if not isinstance(cell.step, MapStep):
             yield cell, body
             continue
         for item in body.children.values():
@@ -157,8 +162,8 @@ def _present(cell: Cell) -> list[Body]:
 
 
 def _items(cell: Cell) -> Iterator[Cell]:
-    for body in _bodies_of(cell) if cell.kind == "map" else ():
-        yield from body.children.values()
+    for body in _bodies_of(cell) if isinstance(cell.step, MapStep) else ():
+        yield from () if isinstance(body, Grown) else body.children.values()
 
 
 def _bodies_at(state: State, group: Node) -> Iterator[tuple[Cell, Body]]:

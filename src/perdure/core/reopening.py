@@ -47,7 +47,7 @@ def is_there(cell: Cell) -> bool:
     """Whether a cell stands in the tree as it is now, and was not forgotten when a group was entered anew."""
     for each in (cell, *cell.around):
         body = each.parent.body if each.parent else None
-        if isinstance(body, Body) and body.children.get(each.position) is not each:
+        if each.parent and not (isinstance(body, Body) and body.children.get(each.position) is each):
             return False
     return True
 

@@ -7,21 +7,23 @@ under way may get new steps, and lose those that were not reached. The future is
 Whoever is refused is told every reason, in sentences that edits can be repaired from.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from perdure.core import events as e
-from perdure.core.accepting import NotRevised, OtherRevision
 from perdure.core.cells import Body, Cell, Graph, Serial
 from perdure.core.refitting import bodies_in, cells_at, first_new, owned
+from perdure.core.refusing import NotRevised, OtherRevision
 from perdure.core.reopening import GOES_ON, Fate
 from perdure.core.state import State
 from perdure.core.widening import widenings
 from perdure.plan.checks import check_section
-from perdure.plan.edits import Amend, AnyEdit, EditError, Insert, Remove, Replace, read_edits, take, too_large
+from perdure.plan.edits import EditError, as_data, read_edits, too_large
 from perdure.plan.flow import SerialFlow, choices_of
-from perdure.plan.grafting import Graft
+from perdure.plan.grafting import Graft, take
 from perdure.plan.index import Node, Section, within
 from perdure.plan.limits import Limits
+from perdure.plan.model.edits import Amend, AnyEdit, Insert, Remove, Replace
 from perdure.plan.problems import Problem
 from perdure.plan.raw import undisturbed
 from perdure.plan.uses import mentions
@@ -32,6 +34,14 @@ OF_PLAN = frozenset({"budget", "policy", "output", "limit", "recovery", "name", 
 """What can be amended of a plan that is being carried out."""
 OF_LIVE = frozenset({"title", "limit"})
 """What can be amended of a group that is under way."""
+
+
+def as_facts(edits: Sequence[Any]) -> tuple[dict[str, Any], ...]:
+    """Edits as a fact holds them; `NotRevised` if something is no edit."""
+    try:
+        return tuple(map(as_data, read_edits(edits)))
+    except EditError as error:
+        raise NotRevised(error.problems) from error
 
 
 def check_revision(state: State, message: e.RunRevised, fates: Mapping[Cell, Fate] | None = None) -> list[Node]:

@@ -12,7 +12,7 @@ from perdure.core.values import digest_of
 from perdure.plan.expr import Reference, escaped, fill, fill_but, parse
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, ModelCall, ToolCall
-from perdure.plan.model.steps import AgentStep, MapStep, SubplanStep
+from perdure.plan.model.steps import MapStep, SubplanStep
 
 Seen = dict[str, Any]
 
@@ -138,8 +138,9 @@ def _inputs_of(state: State, scope: Scope) -> Any:
         return with_defaults(plan, filled(state, scope.holder.scope, step.with_))
     if scope.kind == "item" and isinstance(step, MapStep) and step.with_ is not None:
         return filled(state, scope.outer, step.with_)
-    if scope.kind == "agent" and isinstance(step, AgentStep):
-        return {"task": filled(state, scope.outer, step.task), **filled(state, scope.outer, step.with_)}
+    call = scope.holder.traits.call
+    if scope.kind == "agent" and isinstance(call, AgentCall):
+        return {"task": filled(state, scope.outer, call.task), **filled(state, scope.outer, call.with_)}
     return inputs_of(state, scope.outer)
 
 
@@ -174,6 +175,11 @@ def item_of(state: State, scope: Scope) -> Any:
 def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) -> Call:
     """What a step asks its performer to do. Without secrets, each is a note of its name."""
     return filled_call(state, cell.scope, cell.traits.call, secrets)
+
+
+def call_of_usual(state: State, cell: Cell) -> Call:
+    """What a step asks for in its usual way, whichever it goes now; without secrets."""
+    return filled_call(state, cell.scope, (cell.traits.usual or cell.traits).call)
 
 
 def asked(state: State, cell: Cell) -> Asked:

@@ -14,6 +14,7 @@ from perdure.core.cells import Cell, Ended, Result, Serial, Work
 from perdure.core.concluding import conclude
 from perdure.core.consulting import AGAIN, ANSWERS, FAIL, said_to
 from perdure.core.deciding import Deciding
+from perdure.core.diverting import offers
 from perdure.core.ending import Ending
 from perdure.core.ladder import ladder_of
 from perdure.core.patience import terms
@@ -75,8 +76,8 @@ def _given(state: State, cell: Cell, result: Result) -> Any:
 
 def _asks(cell: Cell) -> bool:
     """Whether a person is asked before anything else is done."""
-    after = (rung for rung in ladder_of(cell, "stalled") if rung in {"ask", "rollback", "continue", "fail"})
-    return next(after, "fail") == "ask"
+    after = {"ask", "rollback", "continue", "fail"}
+    return next((rung for rung in ladder_of(cell, "stalled") if rung in after or offers(cell, rung)), "fail") == "ask"
 
 
 def _ask(turn: Deciding, cell: Cell, question: str) -> None:

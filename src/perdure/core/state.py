@@ -1,8 +1,8 @@
 """What is so: the state of a run, folded from its facts and changed in place."""
 
 import json
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, Final
@@ -42,6 +42,12 @@ class Rules:
     """What one call is expected to take, where the plan does not say."""
     toolbox: Callable[[], Toolbox | None] = lambda: None
     """What the steps of a revised plan may call; None: anything."""
+    planning: bool = False
+    """Whether plans may change by rule while they are carried out."""
+    adjust: Callable[[Any], Any] | None = None
+    """Says, when a step is over, how the rest of the plan is to change; None: nobody does."""
+    skilled: Callable[[Call, Sequence[str]], Sequence[str]] = lambda _call, _skills: ()
+    """The tools that have some skills, take a call as it is and do no more to the world than its own; best first."""
 
 
 Entry = tuple[int, int, str, int]
@@ -69,6 +75,8 @@ class State:
         """How its plan was revised."""
         self.awaits = 0
         """The revision that is to come before anything is decided; 0: none, or it came."""
+        self.adjusted: Counter[str] = Counter()
+        """How often each rule wanted to revise it, whether that could be or not."""
         self.root: Cell | None = None
         self.cells: dict[str, Cell] = {}
         self.holders: dict[str, Cell] = {}

@@ -20,6 +20,7 @@ import msgspec
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, Message, accept, reopened
+from perdure.core.adjusting import adjust, look_at_revised
 from perdure.core.affording import expire, hear
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Effect
@@ -48,8 +49,8 @@ def turn(state: State, message: Message | Mended, moment: Moment) -> list[e.Even
     revised = _revised(state, message) if type(message) is e.RunRevised else ()
     making = Deciding(state, moment)
     _hear(making, message)
-    for node in revised:
-        _look_at_revised(making, node)
+    if revised:
+        look_at_revised(making, revised)
     if (state.timers or state.moments) and not _is_held(state, message):
         _ring(making)
     _settle_all(making)
@@ -79,6 +80,8 @@ def _settle_all(making: Deciding) -> None:
             cell = next(iter(making.agenda))
             del making.agenda[cell]
             settle(making, cell)
+            if making.over:
+                adjust(making)
         before = len(making.events)
         feed(making)
 
@@ -121,16 +124,6 @@ def _cancelling(cell: Cell, message: e.StepStopping) -> e.StepStopping:
     failure = message.failure or CANCELLED
     undo = (cell.key,) if isinstance(cell.body, Body) and undoes_losers(cell) else ()
     return e.StepStopping(step=cell.key, visit=cell.visit, failure=failure, undo=undo)
-
-
-def _look_at_revised(making: Deciding, node: Node) -> None:
-    """Look at a group that has other steps or another limit now, wherever it is under way."""
-    from perdure.core.refitting import bodies_in, cells_at  # noqa: PLC0415  as above
-
-    for cell in cells_at(making.state, node, past=False):
-        for each in (cell, *(holder for holder, _ in bodies_in(cell, past=False))):
-            if all(group.open for group in each.around):  # else it is looked at when they have their locks
-                making.look_at(each)
 
 
 def _look_within_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  as for the root

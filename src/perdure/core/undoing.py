@@ -32,6 +32,15 @@ def region_of(state: State, cell: Cell, *, over: bool = False) -> Iterator[Effec
             yield effect
 
 
+def effects_in(state: State, cell: Cell) -> Iterator[Effect]:
+    """All that was done in this visit of a group and could be taken back, the latest first; also what was."""
+    for effect in reversed(state.effects.values()):
+        if effect.number <= cell.age:
+            return
+        if _is_in(effect, {cell.key}):
+            yield effect
+
+
 def _mark(state: State) -> int:
     """Since when a whole run is taken back."""
     return state.marks.get(state.stopping.to, 0) if state.stopping else 0

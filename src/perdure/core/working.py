@@ -8,12 +8,11 @@ import msgspec
 from perdure.core import events as e
 from perdure.core.affording import afford, deadline, readmit
 from perdure.core.approving import settle_approval
-from perdure.core.calls import DOUBTFUL, NOTHING, Call, Failure
+from perdure.core.calls import DOUBTFUL, NOTHING, Call, Failure, is_yes
 from perdure.core.cells import Cell, Work
-from perdure.core.consulting import is_asking
 from perdure.core.deciding import Deciding
 from perdure.core.doubting import in_doubt, is_doubtful
-from perdure.core.ending import Ending, end
+from perdure.core.ending import Ending, close_questions, end
 from perdure.core.lines import is_hungry, make_hungry
 from perdure.core.quarantine import ALONE, is_suspect, suspect_at_work
 from perdure.core.recovering import judge, recover
@@ -94,17 +93,19 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
             return
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": work.attempt + 1, "call": digest}
     promised = None if reserved == NOTHING else reserved
-    turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=promised, approved=_approved(work)))
+    turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=promised, approved=_approved(turn, cell)))
     turn.slots -= 1
     tool = cell.traits.tool
     if tool in turn.tools:
         turn.tools[tool] -= 1
 
 
-def _approved(work: Work) -> tuple[str, ...]:
-    """What people have agreed to at this visit; the last one stopped to ask, and would not be tried again otherwise."""
+def _approved(turn: Deciding, cell: Cell) -> tuple[str, ...]:
+    """What people have agreed to at this visit. One who said no may have it tried again, and is asked again."""
+    work, answer = cell.work, turn.state.answers.get(cell.question)
     asked = work.outcome.approval if work.outcome else None
-    return work.approved if asked is None else (*work.approved, asked.digest)
+    is_agreed = asked is not None and answer is not None and is_yes(answer.load(turn.read))
+    return (*work.approved, asked.digest) if asked is not None and is_agreed else work.approved
 
 
 def _deadline(turn: Deciding, cell: Cell, call: Call) -> int | None:
@@ -158,10 +159,13 @@ def _is_free(turn: Deciding, name: str) -> bool:
 def settle_work(turn: Deciding, cell: Cell) -> None:
     """What follows from how the last attempt went."""
     work = cell.work
-    if work.flying or work.due is not None or (work.outcome is None and not work.lost):
+    if work.flying or work.due is not None:
+        return
+    if work.outcome is None and not work.lost:
+        _settle_unbegun(turn, cell)
         return
     failure, outcome = _failure_of(work), work.outcome
-    if failure is not None and not is_asking(cell) and is_doubtful(turn, cell, failure):
+    if failure is not None and not cell.is_asking and is_doubtful(turn, cell, failure):
         in_doubt(turn, cell, failure)
     elif failure is not None:
         recover(turn, cell, failure)
@@ -171,6 +175,12 @@ def settle_work(turn: Deciding, cell: Cell) -> None:
             settle_approval(turn, cell, outcome.approval)
         else:
             judge(turn, cell, outcome)
+
+
+def _settle_unbegun(turn: Deciding, cell: Cell) -> None:
+    """Nothing was tried; but somebody may have been asked about that, because nobody could tell what to try."""
+    if cell.is_asking:
+        recover(turn, cell, Failure("invalid", "what it is to be given cannot be told"))
 
 
 def _failure_of(work: Work) -> Failure | None:
@@ -189,8 +199,7 @@ def settle_stopped_work(turn: Deciding, cell: Cell) -> None:
     work = cell.work
     if work.flying:
         return
-    if cell.question in turn.state.questions:
-        turn.record(e.QuestionClosed(question=cell.question))
+    close_questions(turn, cell)
     if cell.undo and not undo_next(turn, region_of(turn.state, cell)):
         return
     end(turn, cell, _finished(turn, cell) or _cut_off(turn, cell))

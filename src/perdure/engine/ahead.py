@@ -5,7 +5,9 @@ from typing import Final
 
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell, Graph, Serial, Work
+from perdure.core.diverting import offers
 from perdure.core.ending import leads_to, plan_in
+from perdure.core.ladder import WITHIN, ladder_of, owner_of, patience_of
 from perdure.core.learning import dependents_of
 from perdure.core.state import State
 
@@ -26,9 +28,31 @@ def follows(cell: Cell, exit_: str, kind: str = "") -> str:
         case "fail":
             return _fails(cell.parent)
         case "recover":
-            return _recovers(cell)
+            return _recovers(cell, kind)
         case _:
             return f"goes on with {to}"
+
+
+def fails(cell: Cell, kind: str) -> str:
+    """What happens next if a step, or what it holds, fails so: what it offers itself comes first."""
+    for rung in ladder_of(cell, kind):
+        if rung not in WITHIN:
+            break
+        if (rung == "retry" and _has_tries(cell, kind)) or offers(cell, rung):
+            return _WITHIN[rung]
+    return follows(cell, "failure", kind)
+
+
+_WITHIN: Final = {
+    "retry": "is tried again",
+    "simplify": "goes on in its simpler way",
+    "alternate": "goes on in another way",
+}
+
+
+def _has_tries(cell: Cell, kind: str) -> bool:
+    patience = patience_of(cell, kind)
+    return isinstance(cell.body, Work) and patience is not None and cell.body.counted < patience.attempts
 
 
 def _onwards(cell: Cell) -> str:
@@ -56,8 +80,11 @@ def _fails(group: Cell | None) -> str:
     return "the run fails" if group is None or group.parent is None else f"{group.key} fails"
 
 
-def _recovers(cell: Cell) -> str:
+def _recovers(cell: Cell, kind: str) -> str:
     """The step fails, and nothing in the plan says where that leads: it is the failure of the group around it."""
+    after = next((rung for rung in ladder_of(cell, kind) if rung not in WITHIN), "")
+    if kind and owner_of(cell, kind) is not None and after in _AFTER:
+        return _AFTER[after]
     if _has_table(cell):
         return "fails; its recovery says what follows"
     parent = cell.parent
@@ -65,7 +92,14 @@ def _recovers(cell: Cell) -> str:
         return "fails, and the run with it" if isinstance(parent and parent.body, Serial) else "fails"
     if not isinstance(parent.body, Serial):
         return f"fails; {parent.key} decides what follows"
-    return f"fails, and {parent.key} with it, which {_as_clause(follows(parent, 'failure'))}"
+    after = fails(parent, kind) if kind else follows(parent, "failure")
+    return f"fails, and {parent.key} with it, which {_as_clause(after)}"
+
+
+_AFTER: Final = {
+    "ask": "fails, and a person is asked how to go on",
+    "rollback": "fails, and what was done is taken back",
+}
 
 
 def _as_clause(words: str) -> str:

@@ -11,7 +11,7 @@ from perdure.core.events import Event, QuestionAnswered, QuestionAsked, Question
 from perdure.core.patience import due_of
 from perdure.core.state import State
 from perdure.core.waiting import exit_of_answer
-from perdure.engine.ahead import Led, follows, led_to
+from perdure.engine.ahead import Led, fails, follows, led_to
 from perdure.plan.model.steps import AskStep
 
 
@@ -66,9 +66,12 @@ def _of_rule(asked: QuestionAsked, cell: Cell) -> Iterator[tuple[str, str]]:
     if asked.deed == "undo":
         yield "approved", "it is taken back, exactly so"
         yield "rejected", "it stays as it is"
+    elif asked.deed == "judge":
+        yield "approved", "what the step gave is judged, exactly so"
+        yield "rejected", f"it is not judged: {follows(cell, 'failure', 'denied')}"
     else:
         yield "approved", "it is done, exactly so"
-        yield "rejected", f"it is not done: {follows(cell, 'failure', 'denied')}"
+        yield "rejected", f"it is not done: {fails(cell, 'denied')}"
 
 
 def _after_failure(owner: Cell, kind: str) -> str:

@@ -17,6 +17,7 @@ from perdure.ports import Entry
 RUNGS: Final = ("retry", "simplify", "relax", "alternate", "replan", "ask", "rollback", "continue", "fail")
 LOST: Final = {"kind": "in_doubt", "message": "its process is gone, and nobody saw the end"}
 REJECTED: Final = {"kind": "unmet", "message": "it ended, and what it gave was not accepted"}
+INSIDE: Final = "what it holds failed, or was not good enough"
 _PASSES: Final = ("next", "done")
 Body = Mapping[str, Raw]
 
@@ -33,6 +34,8 @@ class Remedy:
     """Seconds until it may begin."""
     kind: str = ""
     """What kind of failure it was taken for."""
+    tool: str = ""
+    """The tool that was found by the skills of the step, if it is one."""
     question: str = ""
     answer: Any = None
     by: str = ""
@@ -43,6 +46,7 @@ class Trouble:
     """One attempt that failed."""
 
     attempt: int
+    """0: it is a group, and not tried itself."""
     at: int
     """When it ended, in milliseconds."""
     kind: str
@@ -192,8 +196,12 @@ class _Auditor:
         self._remedy(self._known(body), Remedy("retry", at, max(0, due - (at - self._paused)) / 1000))
 
     def climbed(self, body: Body, at: int) -> None:
+        """A rung was taken. A group is not tried itself: what is inside it failed, and that is its trouble too."""
         rung, kind = _text(body.get("rung")), _text(body.get("kind"))
-        self._remedy(self._known(body), Remedy(rung, at, kind=kind))
+        known = self._known(body)
+        if known is None or not known.troubles:
+            self._failed({**body, "attempt": 0}, {"kind": kind, "message": INSIDE}, at)
+        self._remedy(self._case(body), Remedy(rung, at, kind=kind, tool=_text(body.get("tool"))))
 
     def asked(self, body: Body, at: int) -> None:
         case = self._known(body) if body.get("about") in ("doubt", "recovery") else self.cases.get(_visit(body))
@@ -211,6 +219,14 @@ class _Auditor:
         self.resumed(body, at)
         found = [case for case in self.cases.values() if case.step == body.get("step")]
         self._remedy(found[-1] if found else None, Remedy("reopen", at, by=_text(body.get("by"))))
+
+    def replanned(self, body: Body, at: int) -> None:
+        """The rest of the plan has changed because of a failure."""
+        step, kind = _text(body.get("after")), _text(body.get("kind"))
+        visit = max((visit for known, visit in (*self._ended, *self.cases) if known == step), default=0)
+        if kind:
+            case = self._known({"step": step, "visit": visit, "kind": kind})
+            self._remedy(case, Remedy("replan", at, kind=kind, by=_text(body.get("by"))))
 
     def _remedy(self, case: Case | None, remedy: Remedy) -> None:
         """A rung, and the fact that comes of it, are one remedy."""
@@ -234,7 +250,7 @@ class _Auditor:
         case.exit, case.to, case.at = _text(body.get("exit", "success")), _text(body.get("to", "next")), at
         case.partial, case.cause = body.get("partial") is True, _text(body.get("cause"))
         case.failure = failure if is_mapping(failure) else None
-        if case.partial and not any(each.did == "continue" for each in case.remedies):
+        if case.partial and not any(each.did in {"continue", "replan"} for each in case.remedies):
             self._remedy(case, Remedy("continue", at))
 
     def kept(self, body: Body, at: int) -> None:
@@ -261,6 +277,7 @@ _LOOKS: Final[dict[str, Callable[[_Auditor, Body, int], None]]] = {
     "question_asked": _Auditor.asked,
     "question_answered": _Auditor.answered,
     "run_reopened": _Auditor.reopened,
+    "run_revised": _Auditor.replanned,
     "step_ended": _Auditor.over,
     "step_passed": _Auditor.over,
     "effect_kept": _Auditor.kept,

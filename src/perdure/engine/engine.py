@@ -12,14 +12,16 @@ import msgspec
 
 from perdure.control import serve, socket_of
 from perdure.core import events as e
-from perdure.core.accepting import Look, Mended, Refused, is_said_before
+from perdure.core.accepting import Look, Mended, is_said_before
 from perdure.core.outline import Outline
 from perdure.core.policy import Layer
+from perdure.core.refusing import Refused
 from perdure.core.state import State
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
+from perdure.engine.planning import check_gate, may_grow
 from perdure.engine.reaching import Elsewhere, check_place, hands_for, layers_of, state_of, tools_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
@@ -43,6 +45,7 @@ from perdure.tools.box import by_name
 from perdure.tools.hands import Hands, Tier
 
 if TYPE_CHECKING:
+    from perdure.core.adjusting import Adjuster
     from perdure.engine.forgetting import Forgotten
     from perdure.engine.redeciding import Redecided
     from perdure.engine.rehearsing import Rehearsal
@@ -102,6 +105,8 @@ class Engine:
         supervise: bool = False,
         memory: int = 0,
         failures: "Sequence[Rule]" = (),
+        agent_planning: bool = False,
+        adjust: "Adjuster | None" = None,
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
@@ -117,8 +122,12 @@ class Engine:
         it takes more than `memory` megabytes (0: no limit).
 
         `failures` are rules on what kind of failure is what; they count before those of tools and our own.
+
+        `agent_planning` lets plans change while they are carried out: by the results of steps that `grow`, by the rules
+        of the plan, and by `adjust`, a pure function that is asked when a step is over. Without it nothing changes.
         """
         spare_what_is_loaded()
+        check_gate(adjust, is_open=agent_planning)
         known = by_name([*tools_of(workspace), *tools])
         named = dict(plans or {})
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
@@ -133,6 +142,7 @@ class Engine:
             kept = journal or await open_journal(path, network=network)
             closing.push_async_callback(kept.close)
             host = Host(kept, doing, clock or SystemClock(), knowledge, _limits_of(known, limits or Limits()))
+            host.rules.planning, host.rules.adjust = agent_planning, adjust
             if performer is None and not idle:
                 host.rules.toolbox = lambda: toolbox_of(known.values())
             engine = cls(kept, host, known, named)
@@ -335,7 +345,8 @@ class Engine:
         """The directory that a run of a plan works on; empty if nothing in it does."""
         agents = any(isinstance(node.step, AgentStep) for node in outline.index.nodes)
         named = (self._tools.get(outline.traits(node).tool) for node in outline.index.nodes)
-        if self.hands is None or not (agents or any(tool is not None and tool.works_on_files for tool in named)):
+        may_call_any = agents or may_grow(self.host.rules, outline)
+        if self.hands is None or not (may_call_any or any(each is not None and each.works_on_files for each in named)):
             return ""
         check_place(wanted, self.hands)
         return str(self.hands.workspace)

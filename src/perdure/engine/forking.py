@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Final
 from msgspec import structs
 
 from perdure.core import events as e
-from perdure.core.accepting import NoStep, reopened
+from perdure.core.accepting import reopened
 from perdure.core.cells import Cell, Graph
 from perdure.core.deciding import Moment
+from perdure.core.refusing import NoStep
 from perdure.core.state import Rules, State
 from perdure.core.turn import replay, status_of, turn
 from perdure.core.values import Value, keep
@@ -109,7 +110,7 @@ class _Forking:
         event = self._events[point - 1]
         if isinstance(event, e.QuestionAnswered):
             return self._is_about_budget(event.question)
-        return isinstance(event, (e.SignalTaken, e.QuestionClosed, e.EffectFound))
+        return isinstance(event, (e.SignalTaken, e.QuestionClosed, e.EffectFound, e.RungTaken))
 
     def _is_about_budget(self, question: str) -> bool:
         asked = (each for each in self._events if isinstance(each, e.QuestionAsked))

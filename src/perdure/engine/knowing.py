@@ -67,7 +67,7 @@ async def _by_nobody(attempt: Attempt) -> Outcome:
     return Outcome.failed("unavailable", f"nobody performs {call.kind} calls here, such as {call.name!r}")
 
 
-def rules_of(journal: Journal, tools: Iterable[AnyTool]) -> Rules:
+def rules_of(journal: Journal, tools: Iterable[AnyTool], *, planning: bool = False) -> Rules:
     """What the core needs to decide about the runs of a journal that others may be writing."""
     known = knowledge_of(tools, {}, {}, {})
 
@@ -78,7 +78,7 @@ def rules_of(journal: Journal, tools: Iterable[AnyTool]) -> Rules:
 
     return Rules(
         Shelf(journal.fetch).read, outline, known.repeat, known.seconds, known.strategies, known.plans,
-        known.probes, known.undo, known.lasts, known.estimate,
+        known.probes, known.undo, known.lasts, known.estimate, skilled=known.skilled, planning=planning,
     )  # fmt: skip
 
 
@@ -114,7 +114,12 @@ def knowledge_of(
     def lasts(name: str) -> bool:
         return name not in known or not known[name].is_reversible
 
+    def skilled(call: Call, skills: Sequence[str]) -> Sequence[str]:
+        from perdure.tools.skills import standing_in  # noqa: PLC0415  few steps say which skills they take
+
+        return standing_in(known, call, skills)
+
     digests = {name: plan.hash.rpartition(":")[2] for name, plan in plans.items()}
     return Knowledge(
-        repeat, seconds, strategies, digests, secrets, probes, undo, lasts, layers, estimate, outside_of(known)
+        repeat, seconds, strategies, digests, secrets, probes, undo, lasts, layers, estimate, outside_of(known), skilled
     )

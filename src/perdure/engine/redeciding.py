@@ -8,15 +8,16 @@ the world leads to what was recorded, the rules have changed.
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final, cast
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, TypeGuard, cast
 
 from msgspec import structs
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Message, Refused
+from perdure.core.accepting import Look, Message
 from perdure.core.deciding import Moment
 from perdure.core.evolve import evolve
+from perdure.core.refusing import Refused
 from perdure.core.state import Rules, State
 from perdure.core.turn import replay, turn
 from perdure.errors import PerdureError
@@ -93,24 +94,37 @@ async def redecided(journal: Journal, run: str, rules: Rules, tools: Collection[
     if missing:
         told = f"{run} was decided by what is not known here: {', '.join(missing)}"
         raise NotKnown(told, "name the module that has it with --tools")
-    return redecide(run, rules, facts)
+    planning = any(map(_is_adjustment, (event for event, _ in facts)))  # where nothing changed, nothing was to change
+    return redecide(run, replace(rules, planning=planning), facts)
+
+
+def _is_adjustment(event: e.Event) -> TypeGuard[e.RunRevised | e.RevisionRefused]:
+    return isinstance(event, (e.RunRevised, e.RevisionRefused)) and event.after != ""
 
 
 def _unknown_tools(rules: Rules, facts: Sequence[Fact], tools: Collection[str]) -> Iterator[str]:
     plans = {plan for event, _ in facts if (plan := getattr(event, "plan", ""))}
+    yield from {event.tool for event, _ in facts if isinstance(event, e.RungTaken) and event.tool} - {*tools}
     for outline in map(rules.outline, plans):
         named = (outline.traits(node).tool for node in outline.index.nodes)
         yield from (tool for tool in named if tool and tool not in tools)
 
 
 def _unknown_strategies(rules: Rules, facts: Sequence[Fact]) -> Iterator[str]:
-    used = {event.strategy for event, _ in facts if isinstance(event, e.StepEntered)}
-    return (f"the strategy {each}" for each in used if each and each not in rules.strategies)
+    """And whoever else was asked what to do next."""
+    used = {event.strategy for event, _ in facts if isinstance(event, (e.StepEntered, e.RungTaken))}
+    yield from (f"the strategy {each}" for each in used if each and each not in rules.strategies)
+    if rules.adjust is None and any(_is_adjustment(event) and event.by == e.ADJUSTER for event, _ in facts):
+        yield "the adjuster"
 
 
 def redecide(run: str, rules: Rules, facts: Sequence[Fact]) -> Redecided:
     """Decide every turn of a run again, up to the first that differs. Nothing is executed, nothing is written."""
     return _Redeciding(run, rules, facts).through()
+
+
+def _is_message(event: e.Event) -> bool:
+    return event.type in MESSAGES and not _is_adjustment(event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +179,7 @@ class _Redeciding:
     def _messages(self) -> Iterator[Message]:
         """What a turn that begins here may have answered."""
         event = self._facts[self._place][0]
-        if event.type in MESSAGES:
+        if _is_message(event):
             yield cast("Message", structs.replace(event, to="") if isinstance(event, e.AttemptEnded) else event)
             return
         if isinstance(event, e.RunStopping) and event.exit != "failure":
@@ -180,7 +194,7 @@ class _Redeciding:
         at = self._facts[self._place][1]
         for place in range(self._place + 1, len(self._facts)):
             event, when = self._facts[place]
-            if when != at or event.type in MESSAGES:
+            if when != at or _is_message(event):
                 return place
         return len(self._facts)
 
@@ -191,26 +205,26 @@ class _Redeciding:
         first: Difference | None = None
         for _ in range(MOST_LOCKS):
             found = self._by_rooms(message, locked)
-            if found is None:
+            if not found:
                 return None
-            first = first or found
-            more = self._locks_of(found) - locked
+            first = first or found[0]
+            more = self._locks_of(max(found, key=lambda each: each.same)) - locked
             if not more:
                 return first
             locked |= more
         return first
 
-    def _by_rooms(self, message: Message, locked: frozenset[str]) -> Difference | None:
-        """Decide in one room after another; None if one of them leads to what was recorded."""
-        first: Difference | None = None
+    def _by_rooms(self, message: Message, locked: frozenset[str]) -> list[Difference]:
+        """Decide in one room after another; empty if one of them leads to what was recorded."""
+        differences: list[Difference] = []
         for room in tuple(self._rooms):
             found = self._decided(message, self._moment(room, locked))
             if found is None:
                 self._rooms.remove(room)
                 self._rooms.insert(0, room)
-                return None
-            first = found if room == _ROOMS[0] or first is None else first
-        return first
+                return []
+            differences.insert(0 if room == _ROOMS[0] else len(differences), found)
+        return differences
 
     def _moment(self, room: _Room, locked: frozenset[str]) -> Moment:
         at, end = self._facts[self._place][1], self._end
@@ -227,13 +241,14 @@ class _Redeciding:
 
     def _locks_of(self, difference: Difference) -> frozenset[str]:
         """Locks of the first who would begin now and did not: another run may have held them."""
-        first = difference.decided[difference.same : difference.same + 1]
-        if not first or not isinstance(first[0], _TAKING):
+        began = (each for each in difference.decided[difference.same :] if isinstance(each, _TAKING))
+        first = next((each for each in began if each not in difference.recorded), None)
+        if first is None:
             return frozenset()
         state = self._folded(self._place)
         for event in difference.decided:  # it may have been entered in this very turn
             evolve(state, event, self._facts[self._place][1])
-        return frozenset(state.cells[first[0].step].traits.locks)
+        return frozenset(state.cells[first.step].traits.locks)
 
     # ------------------------------------------------------------ one turn
 

@@ -83,7 +83,7 @@ class StepResult:
     @property
     def ways(self) -> tuple[str, ...]:
         """The rungs its last visit has taken: `simplify`, `relax`, `alternate`; empty: it was done as it is written."""
-        return self._cell.body.ways if isinstance(self._cell.body, Work) else ()
+        return self._cell.ways
 
     @property
     def is_missing(self) -> bool:

@@ -4,20 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.accepting import NotRevised
-from perdure.core.revising import ANY
+from perdure.core.revising import ANY, as_facts
 from perdure.core.state import State
-from perdure.plan.edits import AnyEdit, EditError, Insert, Replace, as_data, read_edits
+from perdure.plan.edits import AnyEdit, Insert, Replace, read_edits
 from perdure.plan.model.steps import AnyStep
 
 
 def message_of(edits: Sequence[AnyEdit | Mapping[str, Any]], *, base: int | None, **said: Any) -> e.RunRevised:
     """The message; `NotRevised` if something in it is no edit."""
-    try:
-        known = read_edits(edits)
-    except EditError as error:
-        raise NotRevised(error.problems) from error
-    return e.RunRevised(base=ANY if base is None else base, edits=tuple(map(as_data, known)), **said)
+    return e.RunRevised(base=ANY if base is None else base, edits=as_facts(edits), **said)
 
 
 def steps_in(message: e.RunRevised) -> Iterator[AnyStep]:

@@ -13,7 +13,7 @@ from perdure.plan import Plan
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError, fill
 from perdure.plan.index import Index
-from perdure.plan.model.steps import Grouping, Working
+from perdure.plan.model.steps import Working
 from perdure.ports import Artifact
 
 
@@ -43,8 +43,7 @@ def not_enforced(index: Index) -> tuple[str, ...]:
     plan, steps = index.plan, [node.step for node in index.nodes if isinstance(node.step, Working)]
     tables = (plan.recovery, *(step.recovery for step in steps))
     plans_anew = any("replan" in rungs for table in tables for rungs in table.values())
-    is_alone = any(isinstance(step, Grouping) and (step.alternates or step.simpler or step.relaxed) for step in steps)
-    words = {"recovery by replan": plans_anew, "other ways of a group": is_alone}
+    words = {"recovery by replan": plans_anew}
     return tuple(word for word, is_asked_for in words.items() if is_asked_for)
 
 

@@ -12,11 +12,12 @@ from typing import Any, Final
 from msgspec import structs
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Message, Refused
+from perdure.core.accepting import Look, Message
 from perdure.core.calls import Call, Failure
 from perdure.core.cells import Cell
 from perdure.core.deciding import Moment
 from perdure.core.outline import Outline
+from perdure.core.refusing import Refused
 from perdure.core.seeing import output_of
 from perdure.core.state import Rules, State
 from perdure.core.turn import Command, StopAttempt, pending, status_of, turn

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from perdure.plan.diff import longest_rise, same
-from perdure.plan.edits import Amend, AnyEdit, Insert, Remove, Replace
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan, own_fields
+from perdure.plan.model.edits import Amend, AnyEdit, Insert, Remove, Replace
 from perdure.plan.raw import Raw
 
 

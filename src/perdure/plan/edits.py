@@ -1,92 +1,22 @@
 """Edits: insert, replace, remove and amend steps. Taken whole or refused whole, with sentences to repair from."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, ClassVar, Final
+from typing import ClassVar
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import ValidationError
 
 from perdure.plan.checks import check
-from perdure.plan.grafting import Graft
+from perdure.plan.grafting import Graft, take
 from perdure.plan.index import Index, within
 from perdure.plan.limits import Limits
 from perdure.plan.model.document import Plan, written_out
-from perdure.plan.model.parts import Id, JsonObject, Part
-from perdure.plan.model.steps import Step
+from perdure.plan.model.edits import EDIT, Amend, AnyEdit, Insert, Remove, Replace
 from perdure.plan.problems import PlanError, Problem, errors_in
 from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.reading.shape import shape
 from perdure.plan.sayings import sentence
 from perdure.plan.toolbox import Toolbox
-
-ROOT: Final = ""
-
-
-class Insert(Part):
-    """Put a step after another one, before another one, or at the end of a group."""
-
-    insert: Step
-    """The new step."""
-    after: Id | None = None
-    """The step it follows."""
-    before: Id | None = None
-    """The step it precedes."""
-    into: str | None = None
-    """The group it is added to; empty for the plan itself."""
-
-    @model_validator(mode="after")
-    def _one_place(self) -> "Insert":
-        if sum(place is not None for place in (self.after, self.before, self.into)) != 1:
-            raise PydanticCustomError("insert", "an insert has exactly one of after, before, into")
-        return self
-
-
-class Replace(Part):
-    """Put a step in the place of another one."""
-
-    replace: Id
-    """The step that goes."""
-    step: Step
-    """The step that comes; it may keep the id."""
-
-
-class Remove(Part):
-    """Take a step out, with everything inside it."""
-
-    remove: Id
-    """The step that goes."""
-
-
-class Amend(Part):
-    """Change some fields of a step, or of the plan itself, and leave the others as they are."""
-
-    amend: str
-    """The step; empty for the plan itself."""
-    fields: Annotated[JsonObject, Field(min_length=1)]
-    """The fields, as in a plan; null leaves one out."""
-
-
-AnyEdit = Insert | Replace | Remove | Amend
-Guard = Callable[[AnyEdit, int], Problem | None]
-"""Says why an edit, by its number, must not be taken."""
-
-
-def _edit_of(value: Raw) -> str | None:
-    words = ("insert", "replace", "remove", "amend")
-    return next((word for word in words if (word in value if is_mapping(value) else hasattr(value, word))), None)
-
-
-Edit = Annotated[
-    Annotated[Insert, Tag("insert")]
-    | Annotated[Replace, Tag("replace")]
-    | Annotated[Remove, Tag("remove")]
-    | Annotated[Amend, Tag("amend")],
-    Discriminator(
-        _edit_of, custom_error_type="edit", custom_error_message="an edit is insert, replace, remove or amend"
-    ),
-]
-EDIT: Final[TypeAdapter[AnyEdit]] = TypeAdapter(Edit)
 
 
 def as_data(edit: AnyEdit) -> dict[str, Raw]:
@@ -152,29 +82,6 @@ def revise(
     if problems:
         raise EditError(problems)
     return index.plan
-
-
-def take(graft: Graft, edits: Iterable[AnyEdit], guard: Guard = lambda _, __: None) -> list[Problem]:
-    """Apply edits to a tree, one after another; why that cannot be. Then the tree is to be put back."""
-    problems = [problem for n, edit in enumerate(edits) if (problem := guard(edit, n) or _take(graft, edit, n))]
-    graft.renumber()
-    return problems or graft.emptied()
-
-
-def _take(graft: Graft, edit: AnyEdit, number: int) -> Problem | None:
-    match edit:
-        case Insert(after=str(name)):
-            return graft.insert_beside(name, edit.insert, 1, number)
-        case Insert(before=str(name)):
-            return graft.insert_beside(name, edit.insert, 0, number)
-        case Insert():
-            return graft.insert_into(edit.into or ROOT, edit.insert, number)
-        case Replace():
-            return graft.swap(edit.replace, [edit.step], number)
-        case Remove():
-            return graft.swap(edit.remove, [], number)
-        case Amend():
-            return graft.amend(edit.amend, edit.fields, number)
 
 
 def too_large(graft: Graft, limits: Limits) -> list[Problem]:

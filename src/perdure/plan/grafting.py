@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from perdure.plan.index import Holder, Index, Node, grown, held_by, within
 from perdure.plan.model.document import Plan, own_fields
+from perdure.plan.model.edits import Amend, AnyEdit, Insert, Remove, Replace
 from perdure.plan.model.steps import STEP_TYPES, AnyStep, GroupStep, MapStep, SubplanStep, kind_of
 from perdure.plan.problems import Problem, did_you_mean
 from perdure.plan.raw import Raw
@@ -18,6 +19,8 @@ from perdure.plan.raw import Raw
 FIXED: Final = frozenset({"id", "kind", "steps", "parallel", "plan", "perdure"})
 """What an amendment cannot be about."""
 _STUB: Final = {"id": "stub", "checkpoint": True}
+Guard = Callable[[AnyEdit, int], Problem | None]
+"""Says why an edit, by its number, must not be taken."""
 
 
 class Graft:
@@ -181,6 +184,29 @@ class Graft:
                 node.step = node.step.model_copy(update={"plan": node.holder})
         else:
             node.step = node.holder = holder.model_copy(update={"steps": steps})
+
+
+def take(graft: Graft, edits: Iterable[AnyEdit], guard: Guard = lambda _, __: None) -> list[Problem]:
+    """Apply edits to a tree, one after another; why that cannot be. Then the tree is to be put back."""
+    problems = [problem for n, edit in enumerate(edits) if (problem := guard(edit, n) or _take(graft, edit, n))]
+    graft.renumber()
+    return problems or graft.emptied()
+
+
+def _take(graft: Graft, edit: AnyEdit, number: int) -> Problem | None:
+    match edit:
+        case Insert(after=str(name)):
+            return graft.insert_beside(name, edit.insert, 1, number)
+        case Insert(before=str(name)):
+            return graft.insert_beside(name, edit.insert, 0, number)
+        case Insert():
+            return graft.insert_into(edit.into or "", edit.insert, number)
+        case Replace():
+            return graft.swap(edit.replace, [edit.step], number)
+        case Remove():
+            return graft.swap(edit.remove, [], number)
+        case Amend():
+            return graft.amend(edit.amend, edit.fields, number)
 
 
 def _of(error: ValidationError, number: int) -> Problem:

@@ -126,6 +126,9 @@ def uses_of_plan(plan: Plan) -> Iterator[Use]:
     yield from _texts(plan.output, ("output",), "end")
     if plan.exit is not None:
         yield _bare(plan.exit, ("exit",), "end", "text")
+    for n, rule in enumerate(plan.adjust.rules if plan.adjust else ()):
+        if rule.when is not None:
+            yield _bare(rule.when, ("adjust", "rules", n, "when"), "end", "bool")
 
 
 def _bare(source: str, path: Path, moment: Moment = "start", want: Want = "any") -> Use:
@@ -146,6 +149,23 @@ def _texts(
             continue
         for expression, _ in found.expressions:
             yield Use((*path, *place), expression, moment, want if found.is_whole else "any", secrets)
+
+
+def calls_in(step: AnyStep) -> Iterator[tuple[Call | Criterion, Path]]:
+    """Everything that a step itself may call, and where it says so."""
+    if isinstance(step, (ToolCall, ModelCall, AgentCall)):
+        yield step, ()
+    if isinstance(step, DecideStep) and not isinstance(step.decide, str):
+        yield step.decide, ("decide",)
+    if not isinstance(step, Working):
+        return
+    yield from ((call, ("alternates", n)) for n, call in enumerate(step.alternates))
+    if step.undo:
+        yield step.undo, ("undo",)
+    if step.simpler:
+        yield step.simpler, ("simpler",)
+    for name, criteria in (("accept", step.accept), ("relaxed", step.relaxed)):
+        yield from ((each, (name, n)) for n, each in enumerate(criteria))
 
 
 def mentions(step: AnyStep, names: AbstractSet[str]) -> bool:

@@ -65,6 +65,7 @@ class Knowledge:
     estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
     outside: Outside = lambda _: ""
     """What a tool reads outside of the run, in words."""
+    skilled: Callable[[Call, Sequence[str]], Sequence[str]] = lambda _call, _skills: ()
 
 
 class Host:
@@ -102,7 +103,7 @@ class Host:
         self.rules = Rules(
             self.shelf.read, self._outline, knowledge.repeat, knowledge.seconds,
             knowledge.strategies, knowledge.plans, knowledge.probes, knowledge.undo,
-            knowledge.lasts, knowledge.estimate,
+            knowledge.lasts, knowledge.estimate, skilled=knowledge.skilled,
         )  # fmt: skip
         self._tasks: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Future[Runner]] = {}

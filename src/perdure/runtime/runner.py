@@ -14,11 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Mended, Message, Over, Refused
+from perdure.core.accepting import Look, Mended, Message
 from perdure.core.allowing import layers_around
 from perdure.core.calls import Outcome
 from perdure.core.judging import judging_call
 from perdure.core.origins import explained
+from perdure.core.refusing import Over, Refused
 from perdure.core.seeing import SECRETS, call_of, with_secrets
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
@@ -394,6 +395,7 @@ class Runner:
             key_of(self.run, f"{command.step}~", command.visit, digest),
             judging_call(self.state, cell, self.host.secrets), deed="judge",
             digest=digest, layers=layers_around(cell, self.host.layers), note=self.stage.note,
+            approved=frozenset(cell.work.looking.approved if cell.work.looking else ()),
         )  # fmt: skip
 
     def _undo_attempt(self, command: StartAttempt) -> Attempt:

@@ -13,7 +13,7 @@ judges it as `<step>~`. A script can also be a function that is asked about ever
 
 import json
 import random
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -88,10 +88,14 @@ class World:
         plans: Mapping[str, Plan | Mapping[str, Any]] | None = None,
         probes: Collection[str] = (),
         undo: Mapping[str, tuple[str, ...]] | None = None,
+        lasts: Collection[str] = (),
+        skilled: Callable[[Call, Sequence[str]], Sequence[str]] = lambda _call, _skills: (),
         slots: int = 1_000_000,
         limits: Mapping[str, int] | None = None,
         order: int | None = None,
         forgetful: bool = False,
+        planning: bool = False,
+        adjust: Callable[[Any], Any] | None = None,
     ) -> None:
         self.plan = _as_plan(plan)
         self.script = script or {}
@@ -114,8 +118,10 @@ class World:
         self._tries: dict[tuple[str, str], list[tuple[int, int]]] = {}
         named = {name: self.put(_as_plan(each)) for name, each in (plans or {}).items()}
         ask: Callable[[Call], Repeat] = repeat if callable(repeat) else lambda _: repeat
-        looks = probes.__contains__, (undo or {}).get
-        self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named, *looks, estimate=estimate)
+        looks = probes.__contains__, (undo or {}).get, lasts.__contains__
+        self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named, *looks, estimate)
+        self.rules.skilled = skilled
+        self.rules.planning, self.rules.adjust = planning, adjust
         self.state = State("r_1", self.rules)
 
     # ---------------------------------------------------------------- what is kept

@@ -60,6 +60,7 @@ class Declared(TypedDict, total=False):
     foresee: Callable[..., Any]
     origin: str
     failures: "Sequence[Rule]"
+    skills: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ class Declaration:
     """Where it came from, if not from a Python function: an MCP server."""
     failures: "Sequence[Rule]" = ()
     """Rules on what kind of failure is what; the user's count before them, and ours after."""
+    skills: Sequence[str] = ()
+    """What it is able to do. It may stand in for the tool of a step that asks for these skills, if that fails."""
 
     def words(self, *, careful: bool) -> tuple[EffectWord, ...]:
         """Its effects; of one that says nothing, the worst is assumed if it may not be repeated."""
@@ -146,6 +149,7 @@ class Declaration:
             "estimate": dict(self.estimate or {}),
             "origin": self.origin,
             **({"failures": [each.data() for each in self.failures]} if self.failures else {}),
+            **({"skills": list(self.skills)} if self.skills else {}),
         }
 
 

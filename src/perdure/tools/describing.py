@@ -34,6 +34,7 @@ def described(tool: AnyTool, origin: str = "") -> dict[str, Any]:
         "judges": declared.judges,
         "estimate": dict(declared.estimate or {}),
         "failures": [each.data() for each in declared.failures],
+        "skills": list(declared.skills),
         "limit": tool.limit,
         "timeout": tool.timeout,
         "isolate": tool.isolate,

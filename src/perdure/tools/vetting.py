@@ -8,6 +8,7 @@ from typing import Any, Final, get_args
 
 from perdure.core.calls import Repeat
 from perdure.core.deeds import Deed, DeedKind, flaw_of
+from perdure.plan.model.parts import NAME_PATTERN
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import Raw
 from perdure.tools.declaring import WORDS, Declaration
@@ -41,6 +42,7 @@ def _flaws(signature: Signature, repeat: Repeat | Callable[..., Repeat], declare
     for word in ("probe", "undo", "foresee"):
         yield from _function_flaws(word, getattr(declared, word), [*arguments, *_HANDED, *_one(signature.context)])
     yield from _rule_flaws(declared.failures)
+    yield from _skill_flaws(declared.skills)
     if callable(declared.staged):
         yield from _function_flaws("staged", declared.staged, [*arguments, "hands"])
     yield from _estimate_flaws(declared.estimate or {})
@@ -58,6 +60,15 @@ def _rule_flaws(rules: Raw) -> Iterator[Flaw]:
     listed: list[object] = [*rules] if type(rules) in (list, tuple) else [rules]
     if isinstance(rules, Rule) or not all(isinstance(each, Rule) for each in listed):
         yield f"failures: {repr(listed)[:60]} is no list of rules", "write [Rule(…)], imported from perdure"
+
+
+def _skill_flaws(skills: Raw) -> Iterator[Flaw]:
+    if isinstance(skills, str):
+        yield "skills is a text", f'write ["{skills}"]'
+        return
+    for each in skills:
+        if not isinstance(each, str) or not re.fullmatch(NAME_PATTERN, each):
+            yield f"{each!r} is no name of a skill", "write letters, digits, _, . and -, beginning with a letter"
 
 
 def _apart_flaws(declared: Declaration) -> Iterator[Flaw]:

@@ -7,15 +7,17 @@ to repair its plan from that text.
 from collections.abc import Iterator
 from typing import Final
 
+from perdure.plan.checks.adjusting import check_growth, check_rules
 from perdure.plan.checks.contracts import check_contracts
 from perdure.plan.checks.names import check_names
 from perdure.plan.checks.order import check_order
 from perdure.plan.checks.policy import check_policies
 from perdure.plan.checks.references import check_references
+from perdure.plan.checks.ways import check_ways
 from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index, Section
 from perdure.plan.model.document import Plan
-from perdure.plan.problems import Path, Problem, first_of
+from perdure.plan.problems import Path, Problem, errors_in, first_of
 from perdure.plan.raw import undisturbed
 from perdure.plan.toolbox import Toolbox
 
@@ -33,6 +35,8 @@ def check(plan: Plan, toolbox: Toolbox | None = None, index: Index | None = None
     with undisturbed():
         whole = index or Index(plan)
         problems = first_of(_all_problems(whole, toolbox, SerialFlow(whole)))
+        if plan.adjust is not None and not errors_in(problems):
+            problems += first_of(check_rules(whole, toolbox))
     lost = [problem.path for problem in problems if problem.code in LOST_TARGETS]
     problems = [each for each in problems if each.code != "PRD1308" or not _may_be_meant(each.path, lost)]
     return sorted(problems, key=lambda problem: [segment for segment in problem.path if isinstance(segment, int)])
@@ -50,7 +54,9 @@ def _all_problems(index: Index, toolbox: Toolbox | None, flow: SerialFlow) -> It
     yield from check_order(index, flow)
     yield from check_references(index, flow, toolbox)
     yield from check_contracts(index, toolbox)
+    yield from check_ways(index)
     yield from check_policies(index)
+    yield from check_growth(index)
 
 
 def _may_be_meant(path: Path, lost: list[Path]) -> bool:

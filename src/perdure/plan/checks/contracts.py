@@ -5,11 +5,12 @@ from typing import Final
 
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import AgentCall, Budget, Call, Criterion, ModelCall, ToolCall
-from perdure.plan.model.steps import AskStep, CheckpointStep, DecideStep, RollbackStep, SubplanStep, Working
+from perdure.plan.model.parts import AgentCall, Budget, Criterion, ModelCall, ToolCall
+from perdure.plan.model.steps import AskStep, CheckpointStep, RollbackStep, SubplanStep, Working
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.plan.toolbox import Toolbox
+from perdure.plan.uses import calls_in
 
 AMOUNTS: Final = ("seconds", "usd", "tokens", "steps", "calls", "depth")
 Limits = Mapping[str, float]
@@ -199,7 +200,8 @@ def _check_question(step: AskStep, path: Path) -> Iterator[Problem]:
 
 
 def _check_known(node: Node, toolbox: Toolbox) -> Iterator[Problem]:
-    for call, path in _calls(node):
+    for call, place in calls_in(node.step) if node.step else ():
+        path = (*node.path, *place)
         if isinstance(call, (ToolCall, Criterion)) and call.tool is not None:
             yield from _check_tool(call.tool, call.with_, path, toolbox)
         if isinstance(call, (AgentCall, Criterion)) and call.agent is not None:
@@ -212,22 +214,6 @@ def _check_listed(code: str, what: str, name: str, known: tuple[str, ...] | None
     if known is not None and name not in known:
         hint = did_you_mean(name, known) or "add it to the toolbox, or name another"
         yield Problem(code, f'there is no {what} "{name}"', (*path, what), hint)
-
-
-def _calls(node: Node) -> Iterator[tuple[Call | Criterion, Path]]:
-    step = node.step
-    if isinstance(step, (ToolCall, AgentCall)):
-        yield step, node.path
-    if isinstance(step, DecideStep) and not isinstance(step.decide, str):
-        yield step.decide, (*node.path, "decide")
-    if isinstance(step, Working):
-        yield from ((call, (*node.path, "alternates", n)) for n, call in enumerate(step.alternates))
-        if step.undo:
-            yield step.undo, (*node.path, "undo")
-        if step.simpler:
-            yield step.simpler, (*node.path, "simpler")
-        for name, criteria in (("accept", step.accept), ("relaxed", step.relaxed)):
-            yield from ((each, (*node.path, name, n)) for n, each in enumerate(criteria))
 
 
 def _check_tool(tool: str, with_: Mapping[str, Raw], path: Path, toolbox: Toolbox) -> Iterator[Problem]:

@@ -36,10 +36,8 @@ def _check_section(group: Node, section: Section, flow: SerialFlow) -> Iterator[
         yield from _check_new_needs(group, children, section)
         return
     yield from _check_no_needs(children)
-    if section.jumps:
+    if section.jumps or not all(_is_followed(group, child, section) for child in children):
         yield from _check_ways(group, flow)
-    else:
-        yield from _check_followed(group, children, section)
 
 
 def _check_ways(group: Node, flow: SerialFlow) -> Iterator[Problem]:
@@ -47,12 +45,10 @@ def _check_ways(group: Node, flow: SerialFlow) -> Iterator[Problem]:
     yield from _check_loops(group, flow)
 
 
-def _check_followed(group: Node, children: Iterable[Node], index: Index) -> Iterator[Problem]:
-    """Without jumps a step is reached from the one before it, or not at all."""
-    for child in children:
-        before = group.children[child.position - 1] if child.position else None
-        if before is not None and all(target != "next" for _, target in leads(before, index)):
-            yield _unreached(child)
+def _is_followed(group: Node, child: Node, index: Index) -> bool:
+    """Whether a step is reached from the one before it; else only a jump may lead to it."""
+    before = group.children[child.position - 1] if child.position else None
+    return before is None or any(target == "next" for _, target in leads(before, index))
 
 
 # ------------------------------------------------------------------------------- needs

@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from perdure.plan.canonical import canonical_json
 from perdure.plan.model import steps
 from perdure.plan.model.parts import (
+    Adjusting,
     Budget,
     Count,
     Expression,
@@ -62,6 +63,8 @@ class Plan(Part):
     """What to try when a step fails, by kind of failure."""
     questions: Questions | None = None
     """How long people are waited for, and who may answer, where no step asks: after a failure, at a limit."""
+    adjust: Adjusting | None = None
+    """Rules by which the rest of the plan changes while it is carried out."""
     timeout: Seconds | None = None
     """The most that a whole run may take."""
     mode: Literal["serial", "graph"] = "serial"

@@ -559,3 +559,45 @@ def _is_moment(text: str) -> bool:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
         return False
+
+
+# ------------------------------------------------------------------------------- plans that change by themselves
+
+
+class Growth(Part):
+    """What a step's result may add to the plan: the steps that it lists as `next_steps`."""
+
+    into: Id
+    """The group that they come into; it may be empty until then."""
+    most: Count = 10
+    """How many steps it may add, in all of a run."""
+    tools: Many[Line] | None = None
+    """What they may call, as in `web.*`; left out: the tools that the plan calls itself."""
+
+
+class AdjustmentRule(Part):
+    """A rule: when a step is over, and something holds, the rest of the plan is edited."""
+
+    after: Many[Id] = ()
+    """The steps it is about; left out: every step."""
+    on: Many[Word] = ("success",)
+    """The exits it is about; `replan`: when a step has failed, and recovery comes to that."""
+    kinds: Many[FailureKind] = ()
+    """The kinds of failure it is about; left out: every kind."""
+    when: Expression | None = None
+    """What must hold; it sees `output` and `exit` of the step, besides what the plan's steps see."""
+    edits: Annotated[Many[JsonObject], Field(min_length=1)]
+    """What changes: `insert`, `replace`, `remove` and `amend`."""
+    times: Count = 1
+    """How often it holds in a run."""
+    why: Line = ""
+    """The reason, for people."""
+
+
+class Adjusting(Part):
+    """How a plan changes itself while it is carried out."""
+
+    rules: Many[AdjustmentRule] = ()
+    """Looked at in this order; after each end of a step, the first that holds is taken."""
+    most: Count = 20
+    """How many revisions a run gets by rules and adjusters together."""

@@ -26,6 +26,7 @@ from perdure.plan.model.parts import (
     Criterion,
     Estimate,
     Expression,
+    Growth,
     Id,
     Join,
     Json,
@@ -183,7 +184,7 @@ class Working(Leading):
     estimate: Estimate | None = None
     """What one visit is expected to take."""
     skills: Many[Name] = ()
-    """What its agent must be able to do."""
+    """What its agent, or a tool that stands in for its own when that fails, must be able to do."""
     locks: Many[Name] = ()
     """Named resources it holds alone, from its start to its end."""
     verdicts: Many[Word] = ()
@@ -223,21 +224,28 @@ class Grouping(Working):
 # ------------------------------------------------------------------------------- steps that act
 
 
-class ToolStep(Working, ToolCall):
+class Growing(Working):
+    """What every step has that may add to the plan."""
+
+    grows: Growth | None = None
+    """Lets its result add steps to the plan."""
+
+
+class ToolStep(Growing, ToolCall):
     """Call a tool."""
 
     kind: Literal["tool"] = "tool"
     """Always `tool`."""
 
 
-class ModelStep(Working, ModelCall):
+class ModelStep(Growing, ModelCall):
     """Call a language model once."""
 
     kind: Literal["model"] = "model"
     """Always `model`."""
 
 
-class AgentStep(Working, AgentCall):
+class AgentStep(Growing, AgentCall):
     """Give a piece of work to an agent; it grows into steps of its own."""
 
     kind: Literal["agent"] = "agent"

@@ -1,0 +1,242 @@
+"""Adjusting: when a step is over, the rest of the plan may change by rule. Each change is a revision with a reason.
+
+Rules stand in the plan, and the engine may have an adjuster, which is a pure function. They are asked in the turn in
+which a step ends, before anybody follows it; what they say is journalled, so nobody is asked at a replay. What cannot
+be taken is journalled too, and the plan stays as it was.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from perdure.core import events as e
+from perdure.core.calls import Failure
+from perdure.core.cells import Cell
+from perdure.core.deciding import Deciding
+from perdure.core.ending import is_item
+from perdure.core.refusing import NotRevised
+from perdure.core.seeing import evaluate, inputs_of, output_of
+from perdure.core.state import State
+from perdure.plan.expr import ExpressionError
+from perdure.plan.index import Node
+from perdure.plan.model.document import Plan
+from perdure.plan.model.parts import Adjusting, AdjustmentRule
+
+REPLAN: Final = "replan"
+_USUAL: Final = Adjusting()
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """How the rest of a plan is to change."""
+
+    edits: Sequence[Any]
+    """`insert`, `replace`, `remove` and `amend`, as for any plan."""
+    why: str = ""
+    """The reason, for people."""
+
+
+class Outcome:
+    """What a step came to, as an adjuster sees it."""
+
+    __slots__ = ("_cell", "_state")
+
+    def __init__(self, state: State, cell: Cell) -> None:
+        self._state, self._cell = state, cell
+
+    @property
+    def exit(self) -> str:
+        """The word that its last visit ended with; empty if there is none."""
+        return self._cell.result.exit if self._cell.result else ""
+
+    @property
+    def output(self) -> Any:
+        """What it gave."""
+        return output_of(self._state, self._cell)
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why it failed."""
+        return self._cell.result.failure if self._cell.result else None
+
+
+class Occasion:
+    """All that an adjuster sees: a step that is over, or that has failed and has no other way left."""
+
+    __slots__ = ("_cell", "_turn", "failure", "replans")
+
+    def __init__(self, turn: Deciding, cell: Cell, failure: Failure | None, *, replans: bool = False) -> None:
+        self._turn, self._cell = turn, cell
+        self.failure: Final = failure
+        """Why it failed."""
+        self.replans: Final = replans
+        """Whether it has no other way left: if nothing changes now, it has failed for good."""
+
+    @property
+    def step(self) -> str:
+        """Its id."""
+        return self._cell.key
+
+    @property
+    def visit(self) -> int:
+        """Its visit."""
+        return self._cell.visit
+
+    @property
+    def exit(self) -> str:
+        """The word it ended with; empty while it could still be planned anew."""
+        return self.result(self.step).exit if not self.replans else ""
+
+    @property
+    def output(self) -> Any:
+        """What it gave."""
+        return self.result(self.step).output if not self.replans else None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as it is now."""
+        return _plan(self._turn.state)
+
+    @property
+    def revision(self) -> int:
+        """How often it was revised."""
+        return self._turn.state.revision
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """What the run was given."""
+        return inputs_of(self._turn.state, self._turn.state.cells[""].within)
+
+    def result(self, step: str) -> Outcome:
+        """What another step came to. `KeyError` if it was not reached."""
+        found = self._turn.state.cells[""].within.find(step)
+        if found is None or found.result is None:
+            raise KeyError(step)
+        return Outcome(self._turn.state, found)
+
+
+Adjuster = Callable[[Occasion], Adjustment | None]
+
+# ------------------------------------------------------------------------------- after a step
+
+
+def adjust(turn: Deciding) -> None:
+    """Ask, for each step that has just ended, whether the plan is to change for that."""
+    over, turn.over = turn.over, []
+    if turn.state.rules.adjust is None and _plan(turn.state).adjust is None:
+        return
+    for cell in over:
+        if cell.result is not None and _is_of_plan(cell):
+            _consider(turn, cell, Occasion(turn, cell, cell.result.failure), cell.result.exit)
+
+
+def replan(turn: Deciding, cell: Cell, failure: Failure) -> bool:
+    """Find another way after a failure that nothing else is left for; whether there is one."""
+    if not turn.state.rules.planning or not _is_of_plan(cell):
+        return False
+    return _consider(turn, cell, Occasion(turn, cell, failure, replans=True), REPLAN)
+
+
+def _is_of_plan(cell: Cell) -> bool:
+    """Whether a step stands in the plan of the run, once, and what is around it goes on."""
+    is_one = cell.scope.kind == "run" and cell.parent is not None and not is_item(cell)
+    return is_one and all(each.status == "active" for each in cell.around)
+
+
+def _plan(state: State) -> Plan:
+    return state.cells[""].scope.outline.plan
+
+
+def _consider(turn: Deciding, cell: Cell, occasion: Occasion, word: str) -> bool:
+    """Let the first one have it that wants something; whether the plan is another one now."""
+    state, adjusting = turn.state, _plan(turn.state).adjust or _USUAL
+    if state.adjusted.total() >= adjusting.most:
+        return False
+    for by, wish in _wishes(turn, cell, occasion, word, adjusting):
+        try:
+            wanted = wish()
+        except Exception as error:  # noqa: BLE001  an adjuster is a stranger's code: it must not end the run
+            _refuse(turn, cell, by, told(error))
+            return False
+        if wanted is not None:
+            return _take(turn, cell, by, wanted, occasion)
+    return False
+
+
+Wish = Callable[[], Adjustment | None]
+
+
+def _wishes(
+    turn: Deciding, cell: Cell, occasion: Occasion, word: str, adjusting: Adjusting
+) -> Iterator[tuple[str, Wish]]:
+    for number, rule in enumerate(adjusting.rules, 1):
+        by = f"rule {number}"
+        if turn.state.adjusted[by] < rule.times and _is_about(rule, cell, word, occasion.failure):
+            yield by, lambda rule=rule: _if_it_holds(turn, cell, occasion, word, rule)
+    adjuster: Adjuster | None = turn.state.rules.adjust
+    if adjuster is not None:
+        yield e.ADJUSTER, lambda: adjuster(occasion)
+
+
+def _is_about(rule: AdjustmentRule, cell: Cell, word: str, failure: Failure | None) -> bool:
+    if word not in rule.on or (rule.after and cell.traits.id not in rule.after):
+        return False
+    return not rule.kinds or (failure is not None and failure.kind in rule.kinds)
+
+
+def _if_it_holds(turn: Deciding, cell: Cell, occasion: Occasion, word: str, rule: AdjustmentRule) -> Adjustment | None:
+    seen = {"output": occasion.output, "exit": word}
+    holds = rule.when is None or evaluate(turn.state, cell, rule.when, **seen) is True
+    return Adjustment(rule.edits, rule.why) if holds else None
+
+
+def told(error: Exception) -> str:
+    """What went wrong, for people."""
+    known = isinstance(error, (ExpressionError, NotRevised))
+    return error.message if known else f"it broke: {type(error).__name__}: {error}"
+
+
+def _take(turn: Deciding, cell: Cell, by: str, wanted: Adjustment, occasion: Occasion) -> bool:
+    kind = occasion.failure.kind if occasion.replans and occasion.failure else ""
+    try:
+        proposal = propose(turn, cell, by, wanted, kind)
+    except Exception as error:  # noqa: BLE001  as above: what it gave may be anything
+        _refuse(turn, cell, by, told(error))
+        return False
+    revise(turn, *proposal)
+    return True
+
+
+def _refuse(turn: Deciding, cell: Cell, by: str, reason: str) -> None:
+    turn.record(e.RevisionRefused(after=cell.key, by=by, reason=reason))
+
+
+# ------------------------------------------------------------------------------- revising
+
+
+def propose(
+    turn: Deciding, cell: Cell, by: str, wanted: Adjustment, kind: str = ""
+) -> tuple[e.RunRevised, Sequence[Node]]:
+    """What would be revised because of a step, and where. `NotRevised` if it cannot be."""
+    from perdure.core.revising import as_facts, check_revision  # noqa: PLC0415  few runs are revised, and it loads the checks
+
+    about: dict[str, Any] = {"by": by, "why": str(wanted.why), "after": cell.key, "kind": kind}
+    message = e.RunRevised(base=turn.state.revision, edits=as_facts(wanted.edits), **about)
+    return message, check_revision(turn.state, message)
+
+
+def revise(turn: Deciding, message: e.RunRevised, nodes: Sequence[Node]) -> None:
+    """Make the plan another one within a turn."""
+    turn.record(message)
+    look_at_revised(turn, nodes)
+
+
+def look_at_revised(turn: Deciding, nodes: Sequence[Node]) -> None:
+    """Look at groups that have other steps or another limit now, wherever they are under way."""
+    from perdure.core.refitting import bodies_in, cells_at  # noqa: PLC0415  as above
+
+    for node in nodes:
+        for cell in cells_at(turn.state, node, past=False):
+            for each in (cell, *(holder for holder, _ in bodies_in(cell, past=False))):
+                if all(group.open for group in each.around):  # else it is looked at when they have their locks
+                    turn.look_at(each)

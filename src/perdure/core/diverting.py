@@ -1,0 +1,137 @@
+"""Going another way after a failure: the next one that there is, and whether it may be gone.
+
+A step's own ways come first. A step that says which skills it takes may also get a tool that it did not name, if the
+engine knows one that has them and does no more to the world. Which one is a fact, so no replay looks for it again.
+
+A group is left only if nothing of what was done in it stays: what can be taken back is taken back first.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from perdure.core import events as e
+from perdure.core.calls import Failure
+from perdure.core.cells import Body, Cell, Effect, Work
+from perdure.core.deciding import Deciding
+from perdure.core.ending import Ending, close_questions, end, unmet_of
+from perdure.core.entering import agent_terms, is_too_deep
+from perdure.core.seeing import call_of_usual
+from perdure.core.state import State
+from perdure.core.trying import again
+from perdure.core.undoing import effects_in
+from perdure.core.ways import declared
+from perdure.plan.expr import ExpressionError
+from perdure.plan.model.parts import AgentCall, ToolCall
+from perdure.plan.model.steps import Working
+
+
+def divert(turn: Deciding, cell: Cell, kind: str, rung: str) -> bool:
+    """Go on in the next way that a rung leads to; whether there is one."""
+    terms = _terms(turn, cell, rung)
+    if terms is None:
+        return False
+    turn.entered.pop(cell, None)  # the visit began before that, and has to be said so
+    close_questions(turn, cell)
+    turn.record(e.RungTaken(step=cell.key, visit=cell.visit, rung=rung, kind=kind, **terms))
+    if cell.kind == "work":
+        again(turn, cell)
+    else:
+        turn.look_at(cell)
+    return True
+
+
+def offers(cell: Cell, rung: str) -> bool:
+    """Whether a step has declared a way that was not gone yet."""
+    return rung in {"simplify", "alternate"} and declared(cell.traits.working, cell.ways, rung) is not None
+
+
+def _terms(turn: Deciding, cell: Cell, rung: str) -> dict[str, Any] | None:
+    """What is to be said about the next way; None if there is none."""
+    call = declared(cell.traits.working, cell.ways, rung)
+    if isinstance(call, AgentCall):
+        return None if is_too_deep(cell) else agent_terms(turn, cell, call)
+    if call is not None:
+        return {}
+    tool = _found(turn.state, cell) if rung == "alternate" else ""
+    return {"tool": tool} if tool else None
+
+
+# ------------------------------------------------------------------------------- tools that were not named
+
+
+def _found(state: State, cell: Cell) -> str:
+    """A tool with the skills of a step that was not tried; empty: there is none. No secret is handed to a stranger."""
+    step, usual = cell.traits.working, cell.traits.usual or cell.traits
+    if step is None or not step.skills or not usual.tool or usual.wants_secrets:
+        return ""
+    try:
+        call = call_of_usual(state, cell)
+    except ExpressionError:
+        return ""
+    tried = {usual.tool, *_named(step), *(way.partition(":")[2] for way in cell.ways)}
+    return next((name for name in state.rules.skilled(call, step.skills) if name not in tried), "")
+
+
+def _named(step: Working) -> Iterator[str]:
+    return (each.tool for each in (step.simpler, *step.alternates) if isinstance(each, ToolCall))
+
+
+# ------------------------------------------------------------------------------- groups
+
+
+def divert_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure, rung: str) -> bool:
+    """As `divert`, of a group that failed: once all that was done in it is taken back."""
+    if _terms(turn, cell, rung) is None or _stays(turn.state, cell):
+        return False
+    if all(effect.over for effect in effects_in(turn.state, cell)):
+        return divert(turn, cell, failure.kind, rung)
+    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "exit": how.exit, "output": how.output}
+    turn.record(e.StepStopping(**about, failure=failure, cause=how.cause, undo=(cell.key,)))
+    turn.look_at(cell)
+    return True
+
+
+def relax_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> bool:
+    """Whether what a group gave will do after all. Looser criteria help against nothing but stricter ones."""
+    step = cell.traits.working
+    if step is None or not step.relaxed or failure != unmet_of(turn, cell, "success", how.output):
+        return False
+    if failure.kind != "unmet" or unmet_of(turn, cell, "success", how.output, relaxed=True) is not None:
+        return False
+    turn.record(e.RungTaken(step=cell.key, visit=cell.visit, rung="relax", kind=failure.kind))
+    end(turn, cell, Ending("success", how.output))
+    return True
+
+
+def _stays(state: State, cell: Cell) -> bool:
+    """Whether something that was done in a group, or may have been, cannot be taken back, as far as is known."""
+    is_kept = any(_is_kept(effect) for effect in effects_in(state, cell))
+    return is_kept or any(_is_lasting(state, each) for each in _inside(cell))
+
+
+def _is_kept(effect: Effect) -> bool:
+    if effect.over:
+        return effect.failure is not None
+    return bool(effect.of) or "error" in effect.call
+
+
+def _is_lasting(state: State, cell: Cell) -> bool:
+    """Whether a step has done something that nothing takes back, or nobody knows."""
+    result = cell.result
+    if result is None or not isinstance(result.body, Work) or (cell.key, cell.visit) in state.effects:
+        return False
+    if result.failure is not None and result.failure.kind == "in_doubt":
+        return True
+    outcome = result.body.outcome
+    is_done = result.failure is None or (outcome is not None and outcome.failure is None and outcome.approval is None)
+    return is_done and bool(cell.traits.tool) and state.rules.lasts(cell.traits.tool)
+
+
+def _inside(cell: Cell) -> Iterator[Cell]:
+    """Every step in a group, as it stands."""
+    stack = [cell]
+    while stack:
+        body = stack.pop().body
+        inside = list(body.children.values()) if isinstance(body, Body) else []
+        yield from inside
+        stack += inside

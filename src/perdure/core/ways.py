@@ -1,0 +1,90 @@
+"""The ways to do a step: which one a rung leads to, and what changes when a visit goes on in it. Part of the fold.
+
+Another way is a call. A leaf goes on with its tries, whatever they try. A group is left, with all that was done in it,
+and what stands there for the rest of the visit is the call, or an agent that grows steps of its own. The next visit
+begins in the usual way.
+"""
+
+from collections.abc import Sequence
+
+from perdure.core import events as e
+from perdure.core.cells import Cell, Grown, Scope, Work
+from perdure.core.lines import has_locks, locks_at_entry, make_hungry
+from perdure.core.outline import AnyCall
+from perdure.core.state import State
+from perdure.plan.model.steps import Working
+
+
+def declared(step: Working | None, taken: Sequence[str], rung: str) -> AnyCall | None:
+    """The way that a step has declared for a rung, after those that were taken; None if there is no more."""
+    if step is None:
+        return None
+    if rung == "simplify":
+        return None if rung in taken else step.simpler
+    number = taken.count("alternate")
+    return step.alternates[number] if number < len(step.alternates) else None
+
+
+def rung_taken(state: State, event: e.RungTaken) -> None:
+    """A visit goes on in another way, or what it gave will do after all."""
+    cell = state.cells[event.step]
+    if event.rung != "relax":
+        _go_another_way(state, cell, event)
+    cell.ways = (*cell.ways, f"{event.rung}:{event.tool}" if event.tool else event.rung)
+
+
+def _go_another_way(state: State, cell: Cell, event: e.RungTaken) -> None:
+    outline, is_leaf = cell.scope.outline, isinstance(cell.body, Work)
+    found = outline.found_way(cell.node, event.tool) if event.tool else None
+    call = found or declared(cell.traits.working, cell.ways, event.rung)
+    assert call is not None  # noqa: S101  a rung that leads nowhere is not taken
+    if not is_leaf and cell.traits.usual is None:
+        cell.work = Work()  # all tries of the visit will count together
+    cell.traits = outline.another_way(cell.node, call)
+    _forget_try(cell.work)
+    if event.strategy or not is_leaf:
+        _leave(state, cell)
+        _begin_anew(state, cell, event)
+
+
+def _forget_try(work: Work) -> None:
+    """What came of the way before is settled. Whatever somebody said about it holds for no other way."""
+    work.outcome, work.lost, work.stopping, work.due = None, False, False, None
+    work.call, work.probe, work.verdict, work.met = None, None, None, 0
+
+
+def _leave(state: State, cell: Cell) -> None:
+    """Nothing of the way before is awaited any more."""
+    cell.status, cell.leaving, cell.undo, cell.question = "active", None, (), ""
+    state.undoers.pop(cell.key, None)
+    cell.due, cell.alarm, cell.strategy = None, 0, ""
+
+
+def _begin_anew(state: State, cell: Cell, event: e.RungTaken) -> None:
+    cell.due, cell.strategy = event.due, event.strategy
+    if event.due is not None:
+        cell.alarm = state.set_timer(event.due, cell.key, cell.visit, "step")
+    if event.strategy:
+        open_agent(state, cell)
+    else:
+        cell.kind, cell.body, cell.open = "work", cell.work, True
+
+
+def open_agent(state: State, cell: Cell) -> None:
+    """Let a step be grown, as soon as it has its locks."""
+    cell.kind, cell.body = "agent", Grown()
+    cell.inner = f"{cell.key}/{cell.visit}."
+    state.holders[cell.inner] = cell
+    cell.within = Scope("agent", cell.scope.outline, cell.node, cell.scope)
+    cell.within.holder = cell
+    cell.open = not locks_at_entry(cell) or has_locks(state, cell)
+    if not cell.open:
+        make_hungry(state, cell)
+
+
+def return_to_usual(cell: Cell) -> None:
+    """A new visit begins in the usual way."""
+    cell.ways, cell.traits = (), cell.traits.usual or cell.traits
+    cell.kind, cell.tree, cell.within = cell.traits.kind, cell.node, cell.scope
+    is_grown = cell.scope.holder is cell
+    cell.inner = f"{cell.key}." if is_grown or cell.parent is None else cell.parent.inner

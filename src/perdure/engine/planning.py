@@ -1,0 +1,28 @@
+"""The gate of planning: whether plans may change by rule while they are carried out."""
+
+from typing import ClassVar
+
+from perdure.core.adjusting import Adjuster
+from perdure.core.outline import Outline
+from perdure.core.state import Rules
+from perdure.errors import PerdureError
+
+
+class PlanningOff(PerdureError):
+    """Something was given that plans, and nothing is to be planned."""
+
+    code: ClassVar[str] = "PRD3020"
+    exit_code: int = 2
+
+
+def check_gate(adjust: Adjuster | None, *, is_open: bool) -> None:
+    """`PlanningOff` if there is an adjuster that nobody would ask."""
+    if adjust is not None and not is_open:
+        told = "an adjuster was given, and it would never be asked: planning is off"
+        raise PlanningOff(told, "open the engine with agent_planning=True, or without the adjuster")
+
+
+def may_grow(rules: Rules, outline: Outline) -> bool:
+    """Whether steps may come into a plan while it is carried out."""
+    grows = any(outline.traits(node).grows is not None for node in outline.index.nodes)
+    return rules.planning and (grows or outline.plan.adjust is not None or rules.adjust is not None)

@@ -1,0 +1,42 @@
+"""Which tools may stand in for another one: by the skills that they declare, and by nothing that is guessed.
+
+A tool that is found so has all the skills that are asked for, takes the arguments as they are, and says of itself that
+it does nothing to the world that the other one does not do. One that does not say what it does is never found.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any
+
+from perdure.core.calls import Call
+from perdure.tools.failure import ToolFailure
+from perdure.tools.tool import AnyTool
+
+
+def standing_in(known: Mapping[str, AnyTool], call: Call, skills: Sequence[str]) -> list[str]:
+    """The tools that may be called in place of a call's own, the cheapest first, then by name."""
+    own = known.get(call.name)
+    if own is None:
+        return []
+    able = [each for each in known.values() if each is not own and set(skills) <= set(each.declared.skills)]
+    found = [each for each in able if _does_no_more(each, own) and _takes(each, call.arguments)]
+    return [each.name for each in sorted(found, key=lambda each: (_cost(each), each.name))]
+
+
+def _does_no_more(tool: AnyTool, own: AnyTool) -> bool:
+    """Whether its declared effects are among those of another; of one that declares none, the worst is not assumed."""
+    allowed = own.declared.words(careful=own.repeat == "never")
+    return tool.declared.effects is not None and set(tool.declared.effects) <= set(allowed)
+
+
+def _takes(tool: AnyTool, arguments: Mapping[str, Any]) -> bool:
+    try:
+        tool.signature.read(arguments)
+    except ToolFailure:
+        return False
+    return True
+
+
+def _cost(tool: AnyTool) -> float:
+    """What a call is expected to cost; one that does not say comes last."""
+    return (tool.declared.estimate or {}).get("usd", inf)
