@@ -245,6 +245,16 @@ def test_a_workspace_cannot_stand_in_for_a_distribution(installed, work):
         assert "The weather." in installed("tools", "show", "weather.ask", *words, cwd=work).stdout
 
 
+def test_skills_are_shown(place):
+    (place.path / "skilled.py").write_text(
+        "from perdure import tool\n@tool(name='shop.look', skills=['look', 'buy'])\ndef look(): ...\n"
+    )
+    shown = place.perdure("tools", "show", "shop.look", "--tools", "skilled").stdout
+    assert "skills      look, buy\n" in shown
+    found = json.loads(place.perdure("tools", "show", "shop.look", "--tools", "skilled", "--json").stdout)
+    assert found["skills"] == ["look", "buy"]
+
+
 def test_rules_on_failures_are_shown(place):
     (place.path / "busy.py").write_text(
         "from perdure import Rule, tool\n"

@@ -511,6 +511,20 @@ def test_every_life_can_be_forked_everywhere(volume):
                         raise
 
 
+@pytest.mark.campaign
+def test_lives_in_which_groups_go_another_way_can_be_forked_everywhere(volume):
+    for seed in range(volume(4, 150)):
+        world, make = a_life(seed, replace(SIXTH, revises=False), astray(seed))
+        assert redecide("r_1", world.rules, facts_of(world)).difference is None, f"seed {seed}"
+        for at in range(1, len(world.facts) + 1):
+            if is_point(world, at) and not over_at(world, at):
+                another_way(world, make(), at, random.Random(seed))
+
+
+def facts_of(world):
+    return list(zip(world.events, (at for _, _, at in world.facts), strict=True))
+
+
 def over_at(world, at):
     """Whether the run was over after so many facts."""
     ends = [n for n, each in enumerate(world.events[:at]) if isinstance(each, e.RunEnded)]
@@ -524,6 +538,6 @@ def test_every_life_would_be_decided_the_same(volume):
     for seed in range(volume(60, 3_000)):
         for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed)), (SEVENTH, changing(seed))):
             world, _ = a_life(seed, era, change)
-            found = redecide("r_1", world.rules, list(zip(world.events, (at for _, _, at in world.facts), strict=True)))
+            found = redecide("r_1", world.rules, facts_of(world))
             assert found.difference is None, f"seed {seed}"
             assert found.facts == len(world.facts)

@@ -57,6 +57,24 @@ def test_retries_that_helped_and_what_they_cost():
     assert (case.cost.usd, case.cost.tokens) == (0.5, 7)
 
 
+def test_a_group_that_went_another_way_and_a_tool_that_was_found():
+    @tool(name="a.get", repeat="safe", effects=["network"])
+    async def first() -> str:
+        raise ConnectionRefusedError
+
+    @tool(name="b.get", repeat="safe", effects=[], skills=["look"])
+    async def second() -> str:
+        return "here"
+
+    group = {"id": "g", "steps": [{"id": "in_g", "agent": "x"}], "alternates": [{"agent": "y"}]}
+    steps = [group, {"id": "a", "tool": "a.get", "skills": ["look"], "retry": {"attempts": 1}}]
+    inner, case, found = in_time(audited(steps, {"x": Failure("logic", "no"), "y": 1}, tools=[first, second]))
+    assert (inner.step, inner.helped) == ("in_g", "")
+    assert (case.step, case.helped, [each.attempt for each in case.troubles]) == ("g", "alternate", [0])
+    assert [(each.did, each.kind) for each in case.remedies] == [("alternate", "logic")]
+    assert [(each.did, each.tool) for each in found.remedies] == [("alternate", "b.get")]
+
+
 def test_what_helped_nothing():
     steps = [{"id": "g", "steps": [{"id": "a", "agent": "x"}]}]
     inner, group = in_time(audited(steps, {"a": [Failure("denied", "no key")]}))

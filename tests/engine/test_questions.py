@@ -104,6 +104,44 @@ def test_while_a_run_is_paused_no_hour_is_promised():
     assert inquiry(world.state, question).due == NOON + 3_600_500
 
 
+ALT = {"tool": "x.alt"}
+
+
+@pytest.mark.parametrize(
+    ("more", "leads"),
+    [
+        ({}, "fails, and the run with it"),
+        ({"alternates": [ALT]}, "goes on in another way"),
+        ({"simpler": ALT, "recovery": {"denied": ["simplify"]}}, "goes on in its simpler way"),
+        ({"recovery": {"denied": ["retry"]}}, "is tried again"),
+        ({"recovery": {"denied": ["ask"]}}, "fails, and a person is asked how to go on"),
+        ({"recovery": {"denied": ["rollback"]}}, "fails, and what was done is taken back"),
+        ({"alternates": [ALT], "recovery": {"denied": ["fail", "alternate"]}}, "fails; its recovery says what follows"),
+        ({"on": {"failure": "b"}, "alternates": [ALT]}, "goes on in another way"),
+        ({"on": {"failure": "b"}}, "goes on with b"),
+    ],
+)  # fmt: skip
+def test_one_who_says_no_is_told_what_there_is_besides(more, leads):
+    step_ = {"id": "q", "tool": "x.y", **more}
+    seen = seen_in({"steps": [step_, NEXT]}, {"q": MAY_IT})
+    assert dict(seen.answers)["rejected"] == f"it is not done: {leads}"
+
+
+def test_a_group_around_may_go_another_way():
+    group = {"id": "g", "steps": [{"id": "q", "tool": "x.y"}], "alternates": [ALT]}
+    seen = seen_in({"steps": [group]}, {"q": MAY_IT})
+    assert dict(seen.answers)["rejected"] == "it is not done: fails, and g with it, which goes on in another way"
+
+
+def test_whoever_lets_nobody_judge_does_not_have_it_done_in_another_way():
+    step_ = {"id": "q", "tool": "x.y", "accept": [{"tool": "x.judge"}], "alternates": [ALT]}
+    seen = seen_in({"steps": [step_, NEXT]}, {"q": 1, "q~": MAY_IT})
+    assert dict(seen.answers) == {
+        "approved": "what the step gave is judged, exactly so",
+        "rejected": "it is not judged: fails, and the run with it",
+    }
+
+
 WITHIN = {"questions": {"within": "1h"}}
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from golden_runs import RUNS, book, charge, keep, pay, thinking, twice
+from golden_runs import RUNS, STRATEGIES, TOOLS, twice
 
 import perdure.engine.engine as front
 from perdure import Engine, Limits, Plan, tool
@@ -18,7 +18,7 @@ from perdure.testing.clock import run as in_no_time
 from perdure.testing.scripted import Scripted
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-WORLD = {"tools": [pay, keep, book, charge], "performer": Scripted(), "strategies": {"agent:x": thinking}}
+WORLD = {"tools": TOOLS, "performer": Scripted()}
 
 
 OTHERWISE = {"order", "people", "crashes", "undone", "tried_again", "grown"}
@@ -26,9 +26,8 @@ OTHERWISE = {"order", "people", "crashes", "undone", "tried_again", "grown"}
 
 
 def world_of(name):
-    if name == "adjusted":
-        return {**WORLD, "strategies": {}, "agent_planning": True, "adjust": twice}
-    return WORLD if name == "grown" else {**WORLD, "strategies": {}}
+    planning = {"agent_planning": True, "adjust": twice} if name == "adjusted" else {}
+    return {**WORLD, "strategies": STRATEGIES.get(name, {}), **planning}
 
 
 @pytest.mark.parametrize("name", [recipe.__name__ for recipe in RUNS])

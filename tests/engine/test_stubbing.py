@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from golden_runs import RUNS, book, charge, forked, keep, pay, revised, takes, thinking
+from golden_runs import RUNS, STRATEGIES, TOOLS, forked, revised, takes
 
 from perdure import Engine, Plan
 from perdure.core.calls import Failure
@@ -152,8 +152,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 @pytest.mark.parametrize("name", [recipe.__name__ for recipe in RUNS if recipe not in (forked, revised)])
 async def test_golden_journals_come_to_their_ends(name):
     """But for those that did not go by one plan: a fork that was taken back, and a run that was revised."""
-    strategies = {"agent:x": thinking} if name == "grown" else {}
-    world = {"tools": [pay, keep, book, charge], "performer": Scripted(), "strategies": strategies}
+    world = {"tools": TOOLS, "performer": Scripted(), "strategies": STRATEGIES.get(name, {})}
     async with Engine.open(journal=MemoryJournal(), idle=True, **world) as engine:
         run = await engine.journal.take_in((GOLDEN / f"{name}.jsonl").read_bytes().splitlines(keepends=True))
         found = await engine.stub(run.id)

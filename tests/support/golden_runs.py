@@ -628,6 +628,9 @@ RUNS = [
     order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted,
     forked, strayed, adjusted, mended,
 ]  # fmt: skip
+TOOLS = [pay, keep, book, charge, archive, weather]
+STRATEGIES = {"grown": {"agent:x": thinking}, "strayed": {"agent:grower": strayed_strategy}}
+"""By the name of the run that needs them."""
 
 
 def expected_of(state):

@@ -201,6 +201,16 @@ class _Redeciding:
     # ------------------------------------------------------------ rooms
 
     def _by_message(self, message: Message) -> Difference | None:
+        """First as if other runs had all locks of whoever did not begin; then, but for those that somebody got."""
+        first: Difference | None = None
+        for free in (frozenset[str], self._locks_taken):
+            found = self._by_locks(message, free())
+            if found is None:
+                return None
+            first = first or found
+        return first
+
+    def _by_locks(self, message: Message, free: frozenset[str]) -> Difference | None:
         locked: frozenset[str] = frozenset()
         first: Difference | None = None
         for _ in range(MOST_LOCKS):
@@ -208,7 +218,7 @@ class _Redeciding:
             if not found:
                 return None
             first = first or found[0]
-            more = self._locks_of(max(found, key=lambda each: each.same)) - locked
+            more = self._locks_of(max(found, key=lambda each: each.same)) - locked - free
             if not more:
                 return first
             locked |= more
@@ -241,14 +251,21 @@ class _Redeciding:
 
     def _locks_of(self, difference: Difference) -> frozenset[str]:
         """Locks of the first who would begin now and did not: another run may have held them."""
-        began = (each for each in difference.decided[difference.same :] if isinstance(each, _TAKING))
-        first = next((each for each in began if each not in difference.recorded), None)
+        began = enumerate(difference.decided[difference.same :])
+        known = difference.recorded
+        first = next((each for n, each in began if isinstance(each, _TAKING) and (not n or each not in known)), None)
         if first is None:
             return frozenset()
         state = self._folded(self._place)
         for event in difference.decided:  # it may have been entered in this very turn
             evolve(state, event, self._facts[self._place][1])
         return frozenset(state.cells[first.step].traits.locks)
+
+    def _locks_taken(self) -> frozenset[str]:
+        """Locks that somebody has got in this turn, so that no other run had them."""
+        cells = self._folded(self._end).cells
+        took = (event for event, _ in self._facts[self._place : self._end] if isinstance(event, _TAKING))
+        return frozenset(lock for event in took for lock in cells[event.step].traits.locks)
 
     # ------------------------------------------------------------ one turn
 
