@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from golden_runs import RUNS, STRATEGIES, TOOLS, forked, revised, takes
+from golden_runs import RUNS, STRATEGIES, TOOLS, adjusted, forked, revised, takes
 
 from perdure import Engine, Plan
 from perdure.core.calls import Failure
@@ -149,9 +149,9 @@ def test_who_was_first_is_first_again():
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-@pytest.mark.parametrize("name", [recipe.__name__ for recipe in RUNS if recipe not in (forked, revised)])
+@pytest.mark.parametrize("name", [recipe.__name__ for recipe in RUNS if recipe not in (adjusted, forked, revised)])
 async def test_golden_journals_come_to_their_ends(name):
-    """But for those that did not go by one plan: a fork that was taken back, and a run that was revised."""
+    """But for those that did not go by one plan: a fork that was taken back, and runs that were revised."""
     world = {"tools": TOOLS, "performer": Scripted(), "strategies": STRATEGIES.get(name, {})}
     async with Engine.open(journal=MemoryJournal(), idle=True, **world) as engine:
         run = await engine.journal.take_in((GOLDEN / f"{name}.jsonl").read_bytes().splitlines(keepends=True))
