@@ -4,10 +4,10 @@ import pytest
 from driven import NO, driven, tool
 
 from perdure.core import events as e
-from perdure.core.accepting import NoStep
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.core.ladder import OWN
+from perdure.core.refusing import NoStep
 from perdure.engine.redeciding import redecide
 from perdure.testing.worlds import HANGS, LOST, NOON, World
 

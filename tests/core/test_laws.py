@@ -155,8 +155,8 @@ class Watched(World):
     def send(self, message):
         self.schedule.append((self.now, self.locked, message))
         events = super().send(message)
-        is_opened = isinstance(message, (e.RunReopened, Mended))
-        self.reopened |= is_opened or any(isinstance(each, e.RunRevised) for each in events)
+        is_other = any(isinstance(each, e.RunRevised) for each in events)
+        self.reopened |= is_other or isinstance(message, (e.RunReopened, Mended))
         check_state(self.state, self.slots, self.limits, reopened=self.reopened)
         clock = self.state.clock(self.now)
         self.auditor.see(self.state, events, clock)

@@ -444,6 +444,15 @@ def test_usage_is_not_forgotten():
     assert made.state.cells[""].ledger.spent["tokens"] == 5
 
 
+def test_a_step_that_only_a_jump_leads_to_can_be_amended_and_replaced():
+    steps = new("a", max_visits=2, on={"exhausted": "c"}), new("b", on={"success": "a"}), new("c")
+    made = world(*steps)
+    revise(made, {"amend": "c", "fields": {"title": "the end"}})
+    revise(made, {"replace": "c", "step": new("c", title="another end")})
+    assert refused(made, {"insert": new("n"), "after": "b"}, {"remove": "c"}) == ["PRD1301", "PRD1308"]
+    assert rest(made) == ["a", "b", "a", "b", "c"]
+
+
 # ------------------------------------------------------------------------------- a run that is over
 
 
@@ -596,12 +605,3 @@ def test_a_new_step_waits_for_the_locks_of_a_group_that_goes_on():
     made.locked = frozenset()
     made.send(Look())
     assert (made.run().status, sorted(made.done()[2:])) == ("succeeded", ["b", "n"])
-
-
-def test_a_step_that_only_a_jump_leads_to_can_be_amended_and_replaced():
-    steps = new("a", max_visits=2, on={"exhausted": "c"}), new("b", on={"success": "a"}), new("c")
-    made = world(*steps)
-    revise(made, {"amend": "c", "fields": {"title": "the end"}})
-    revise(made, {"replace": "c", "step": new("c", title="another end")})
-    assert refused(made, {"insert": new("n"), "after": "b"}, {"remove": "c"}) == ["PRD1301", "PRD1308"]
-    assert rest(made) == ["a", "b", "a", "b", "c"]

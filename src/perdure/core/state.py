@@ -73,10 +73,10 @@ class State:
         """The time of its last fact."""
         self.revised: list[RunRevised] = []
         """How its plan was revised."""
-        self.awaits = 0
-        """The revision that is to come before anything is decided; 0: none, or it came."""
         self.adjusted: Counter[str] = Counter()
         """How often each rule wanted to revise it, whether that could be or not."""
+        self.awaits = 0
+        """The revision that is to come before anything is decided; 0: none, or it came."""
         self.root: Cell | None = None
         self.cells: dict[str, Cell] = {}
         self.holders: dict[str, Cell] = {}
