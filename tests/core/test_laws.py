@@ -150,6 +150,8 @@ class Watched(World):
         )  # fmt: skip
         self.era = era
         self.schedule, self.reopened, self.run_id = [], False, "r_1"
+        self.named = False
+        """Whether somebody went on with a step that they named, which others that are over need."""
 
     def send(self, message):
         self.schedule.append((self.now, self.locked, message))
@@ -215,7 +217,7 @@ def revise(world, rng):
         if world.state.find(key) is cell and cell.status == "over" and cell.visit == visits.get(key, 0):
             assert cell.result is result, f"{key} has another result"
     for cell in cells_in(world.state):
-        if isinstance(cell.body, Graph) and cell.is_live:
+        if isinstance(cell.body, Graph) and cell.is_live and not world.named:  # who is ready again may be over still
             assert sorted(p for _, p in cell.body.ready if p in cell.body.children) == sorted(
                 p for _, p in cell.body.ready if p in cell.body.children and cell.body.children[p].status != "over"
             )
@@ -307,6 +309,7 @@ def mend(world, rng):
         before = len(world.facts)
         interrupt(world, mended)
         if len(world.facts) > before:
+            world.named |= step != ""
             return True
         refused_after(world, mended)
     return False
