@@ -158,7 +158,7 @@ def words_of(step: AnyStep) -> list[str]:
         if field not in UNNAMING:
             values.append(own[field])
     for value in values:  # which get longer by what is inside of them
-        kind: type[Raw] = type(value)
+        kind = type(value)  # pyright: ignore[reportUnknownVariableType]  of anything
         if kind is str:
             found += [value] if value.isidentifier() else WORD.findall(value)
         elif kind is dict:

@@ -24,6 +24,11 @@ _COMPARING: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "_>_": operator.gt,
     "_>=_": operator.ge,
 }
+_JOINING: Final[Mapping[str, Callable[[list[bool | None]], bool]]] = {
+    "_&&_": all,
+    "_||_": any,
+    "!_": lambda truths: not truths[0],
+}
 
 
 def plain_of(tree: Node) -> Truth | None:
@@ -32,7 +37,7 @@ def plain_of(tree: Node) -> Truth | None:
         return None
     if tree.function in _COMPARING:
         return _comparison(_COMPARING[tree.function], *tree.arguments)
-    if tree.function not in {"_&&_", "_||_", "!_"}:
+    if tree.function not in _JOINING:
         return None
     parts = [plain_of(each) for each in tree.arguments]
     found = [each for each in parts if each is not None]
@@ -40,7 +45,7 @@ def plain_of(tree: Node) -> Truth | None:
 
 
 def _joined(function: str, parts: list[Truth]) -> Truth:
-    join = {"_&&_": all, "_||_": any}.get(function, lambda truths: not truths[0])
+    join = _JOINING[function]
 
     def truth(scope: Scope) -> bool | None:
         truths = [each(scope) for each in parts]  # all of them: if one is for CEL, everything is
