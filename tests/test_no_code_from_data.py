@@ -22,8 +22,6 @@ BY_A_NAME = {
     ("perdure/cli/__init__.py", "_mend_streams", "setattr"): TABLE,
     ("perdure/cli/policy.py", "_rows", "getattr"): TABLE,
     ("perdure/core/ledger.py", "Ledger.limit", "getattr"): TABLE,
-    ("perdure/core/outline.py", "Traits.moved", "getattr"): TABLE,
-    ("perdure/core/outline.py", "Traits.moved", "setattr"): TABLE,
     ("perdure/core/outline.py", "_estimate_of", "getattr"): TABLE,
     ("perdure/core/policy.py", "_verdict", "getattr"): TABLE,
     ("perdure/core/seeing.py", "bare_call", "getattr"): TABLE,

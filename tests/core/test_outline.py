@@ -27,3 +27,13 @@ def test_what_was_worked_out_is_kept():
     traits = outline.traits(root.children[0])
     assert outline.traits(root.children[0]) is traits
     assert outline.target(root.children[0], "success") == outline.target(root.children[0], "success") == "next"
+
+
+def test_a_run_of_its_own_is_lent_what_was_worked_out():
+    outline = Outline(PLAN)
+    outline.make_ready()
+    own = outline.own()
+    assert own.index.root is not outline.index.root
+    assert all(own.traits(node) is outline.traits(outline.index.by_id[node.id]) for node in own.index.nodes)
+    assert [node.id for node in own.naming({"a"}, set())] == ["b"]
+    assert own.naming({"a"}, set(own.index.nodes)) == []

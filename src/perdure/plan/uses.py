@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple
 
 from perdure.plan.expr import Expression, ExpressionError, parse, template, texts_in
 from perdure.plan.model.document import Plan
@@ -178,7 +178,7 @@ def words_of(step: AnyStep) -> list[str]:
         if field not in UNNAMING:
             values.append(own[field])
     for value in values:  # which get longer by what is inside of them
-        kind = cast("Any", type(value))
+        kind = type(value)  # pyright: ignore[reportUnknownVariableType]  of anything
         if kind is str:
             found += [value] if value.isidentifier() else WORD.findall(value)
         elif kind is dict:

@@ -24,6 +24,11 @@ _COMPARING: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "_>_": operator.gt,
     "_>=_": operator.ge,
 }
+_JOINING: Final[Mapping[str, Callable[[list[bool | None]], bool]]] = {
+    "_&&_": all,
+    "_||_": any,
+    "!_": lambda truths: not truths[0],
+}
 
 
 def plain_of(tree: Node) -> Truth | None:
