@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from golden_runs import RUNS, book, charge, keep, pay, thinking
+from golden_runs import NEW_NAMES, RUNS, book, charge, keep, pay, thinking
 
 import perdure.engine.engine as front
 from perdure import Engine, Limits, Plan, tool
@@ -26,6 +26,8 @@ OTHERWISE = {"order", "people", "crashes", "undone", "tried_again", "grown"}
 
 
 def world_of(name):
+    if name == "renamed":
+        return {**WORLD, **NEW_NAMES}
     return WORLD if name == "grown" else {**WORLD, "strategies": {}}
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from golden_runs import RUNS, book, charge, forked, keep, pay, revised, takes, thinking
+from golden_runs import NEW_NAMES, RUNS, book, charge, forked, keep, pay, revised, takes, thinking
 
 from perdure import Engine, Plan
 from perdure.core.calls import Failure
@@ -126,6 +126,7 @@ async def test_golden_journals_come_to_their_ends(name):
     """But for those that did not go by one plan: a fork that was taken back, and a run that was revised."""
     strategies = {"agent:x": thinking} if name == "grown" else {}
     world = {"tools": [pay, keep, book, charge], "performer": Scripted(), "strategies": strategies}
+    world |= NEW_NAMES if name == "renamed" else {}
     async with Engine.open(journal=MemoryJournal(), idle=True, **world) as engine:
         run = await engine.journal.take_in((GOLDEN / f"{name}.jsonl").read_bytes().splitlines(keepends=True))
         found = await engine.stub(run.id)

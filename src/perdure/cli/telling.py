@@ -8,6 +8,7 @@ from typing import Any, Final
 from perdure.cli.journals import moment
 from perdure.core import events as e
 from perdure.core.calls import Failure, Usage
+from perdure.core.names import Names
 from perdure.core.values import Value
 from perdure.plan.visible import lapse, number_of, visible
 from perdure.ports import Entry
@@ -131,6 +132,12 @@ def _answered(event: e.QuestionAnswered) -> str:
     )
 
 
+def names_words(said: e.NamesMapped | Names) -> str:
+    """Which name stands for which."""
+    pairs = (*said.tools.items(), *said.strategies.items(), *said.plans.items())
+    return ", ".join(f"{old} is called {new}" for old, new in pairs)
+
+
 _RUNGS: Final = {
     "simplify": "goes on in its simpler way",
     "relax": "is good enough by its relaxed criteria",
@@ -148,6 +155,7 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "run_revised": lambda event: _and(
         f"revision {event.base + 1} of the plan", _by(event.by), visible(event.why, MOST)
     ),
+    "names_mapped": lambda event: _and(f"from now on {visible(names_words(event), MOST)}", _by(event.by)),
     "run_ended": _run_ended,
     "step_entered": lambda event: "begins" + (f" (visit {event.visit})" if event.visit > 1 else ""),
     "step_passed": lambda event: _and(f"is passed by, {visible(event.exit)}", failure_words(event.failure)),

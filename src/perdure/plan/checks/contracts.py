@@ -199,7 +199,7 @@ def _check_question(step: AskStep, path: Path) -> Iterator[Problem]:
 
 
 def _check_known(node: Node, toolbox: Toolbox) -> Iterator[Problem]:
-    for call, path in _calls(node):
+    for call, path in calls_of(node):
         if isinstance(call, (ToolCall, Criterion)) and call.tool is not None:
             yield from _check_tool(call.tool, call.with_, path, toolbox)
         if isinstance(call, (AgentCall, Criterion)) and call.agent is not None:
@@ -214,7 +214,8 @@ def _check_listed(code: str, what: str, name: str, known: tuple[str, ...] | None
         yield Problem(code, f'there is no {what} "{name}"', (*path, what), hint)
 
 
-def _calls(node: Node) -> Iterator[tuple[Call | Criterion, Path]]:
+def calls_of(node: Node) -> Iterator[tuple[Call | Criterion, Path]]:
+    """Every call that a step may make itself, and where it stands."""
     step = node.step
     if isinstance(step, (ToolCall, AgentCall)):
         yield step, node.path
@@ -236,10 +237,11 @@ def _check_tool(tool: str, with_: Mapping[str, Raw], path: Path, toolbox: Toolbo
         hint = did_you_mean(tool, toolbox.tools) or "add it to the toolbox, or name another"
         yield Problem("PRD1401", f'there is no tool "{tool}"', (*path, "tool"), hint)
     elif facts.inputs is not None:
-        yield from _check_arguments(tool, facts.inputs, with_, path)
+        yield from check_arguments(tool, facts.inputs, with_, path)
 
 
-def _check_arguments(tool: str, schema: Mapping[str, Raw], with_: Mapping[str, Raw], path: Path) -> Iterator[Problem]:
+def check_arguments(tool: str, schema: Mapping[str, Raw], with_: Mapping[str, Raw], path: Path) -> Iterator[Problem]:
+    """Arguments that a tool does not have, and those that it needs."""
     properties, required = schema.get("properties"), schema.get("required")
     known = list(properties) if is_mapping(properties) else []
     for name in with_ if is_mapping(properties) else ():
