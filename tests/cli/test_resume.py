@@ -143,7 +143,8 @@ def test_whoever_is_late_to_take_over_hands_its_run_to_the_new_owner(place):
 
 def test_nothing_to_go_on_with_is_a_document_too(place):
     place.run(ASK, code=4)
-    assert json.loads(place.do("resume", "--all", "--json").stdout) == {"schema": "perdure.resumed/1", "runs": []}
+    told = json.loads(place.do("resume", "--all", "--json").stdout)
+    assert told == {"schema": "perdure.resumed/1", "runs": [], "left": {}}
 
 
 async def test_all_ends_with_an_error_when_a_run_cannot_be_kept(capsys):
