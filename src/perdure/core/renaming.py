@@ -2,6 +2,7 @@
 
 from collections import ChainMap
 from collections.abc import Mapping
+from dataclasses import replace
 from heapq import heapify
 from typing import Any, cast
 
@@ -23,21 +24,18 @@ def names_mapped(state: State, event: e.NamesMapped) -> None:
 
 def by_words(rules: Rules, names: Names) -> Rules:
     """What is known of tools, strategies and plans, by the words that the plan has for them."""
-    called, tool = names.called, names.tool
-    return Rules(
-        rules.read,
-        rules.outline,
-        repeat=lambda call: rules.repeat(called(call)),
-        seconds=lambda call: rules.seconds(called(call)),
-        estimate=lambda call: rules.estimate(called(call)),
-        knows=lambda call: rules.knows(called(call)),
-        probes=lambda name: rules.probes(tool(name)),
-        undo=lambda name: rules.undo(tool(name)),
-        lasts=lambda name: rules.lasts(tool(name)),
-        strategies=_by_words(rules.strategies, names.strategies),
-        plans=_by_words(rules.plans, names.plans),
-        toolbox=lambda: _known_by_words(rules.toolbox(), names.tools),
-    )
+    called, tool, made = names.called, names.tool, replace(rules)
+    made.repeat = lambda call: rules.repeat(called(call))
+    made.seconds = lambda call: rules.seconds(called(call))
+    made.estimate = lambda call: rules.estimate(called(call))
+    made.knows = lambda call: rules.knows(called(call))
+    made.probes = lambda name: rules.probes(tool(name))
+    made.undo = lambda name: rules.undo(tool(name))
+    made.lasts = lambda name: rules.lasts(tool(name))
+    made.strategies = _by_words(rules.strategies, names.strategies)
+    made.plans = _by_words(rules.plans, names.plans)
+    made.toolbox = lambda: _known_by_words(rules.toolbox(), names.tools)
+    return made
 
 
 def _by_words(known: Mapping[str, Any], names: Pairs) -> dict[str, Any]:
