@@ -68,8 +68,8 @@ def test_all_leaves_what_it_cannot_carry_out(place):
         until(place.deeds, "the first step")
         going.send(signal.SIGKILL)
         going.ends(-signal.SIGKILL)
-    done = place.do("resume", "--all")
-    assert "cannot be carried out here" in done.stderr
+    done = place.do("resume", "--all", code=1)
+    assert "cannot go on: PRD3204" in done.stderr
     assert place.shown()["status"] == "running"
 
 
@@ -143,7 +143,8 @@ def test_whoever_is_late_to_take_over_hands_its_run_to_the_new_owner(place):
 
 def test_nothing_to_go_on_with_is_a_document_too(place):
     place.run(ASK, code=4)
-    assert json.loads(place.do("resume", "--all", "--json").stdout) == {"schema": "perdure.resumed/1", "runs": []}
+    told = json.loads(place.do("resume", "--all", "--json").stdout)
+    assert told == {"schema": "perdure.resumed/1", "runs": [], "left": {}}
 
 
 async def test_all_ends_with_an_error_when_a_run_cannot_be_kept(capsys):
@@ -156,3 +157,115 @@ async def test_all_ends_with_an_error_when_a_run_cannot_be_kept(capsys):
         full.append(True)
         assert await asyncio.wait_for(_to_rest(engine, run, wait=False), 20) == 1
     assert f"run {run} cannot go on: PRD2201: no room" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------- when the code has changed
+
+PAY = """
+perdure: 1
+steps:
+  - {id: pay, tool: shop.pay, with: {name: one}}
+  - {id: thank, tool: shop.thank, with: {name: two}}
+output: ${steps.thank.output}
+"""
+SHOP = '''
+import asyncio
+from pathlib import Path
+from perdure import Context, tool
+
+def pays(key, name):
+    """The bank knows a payment by its key, and pays it once."""
+    bank = Path("bank")
+    if key not in (bank.read_text() if bank.exists() else ""):
+        with bank.open("a") as file:
+            file.write(f"{key} {name}\\n")
+
+@tool(name="shop.PAY", repeat="keyed")
+async def pay(name: str, context: Context) -> str:
+    """Pay, and say so only when a file is there."""
+    pays(context.key, name)
+    Path("deeds").write_text("begun")
+    while not Path("let").exists():
+        await asyncio.sleep(0.02)
+    return name
+
+@tool(name="shop.THANK", repeat="safe")
+async def thank(name: str) -> str:
+    """Thank."""
+    return "thanks " + name
+'''
+
+
+def shop(place, **names):
+    text = SHOP
+    for old, new in names.items():
+        text = text.replace(old, new)
+    (place.path / "shop.py").write_text(text)
+
+
+def cut_off(place):
+    """A run that was killed while it paid."""
+    shop(place, PAY="pay", THANK="thank")
+    with place.going("run", place.plan(PAY), "--tools", "shop") as going:
+        until(place.deeds, "the payment")
+        going.send(signal.SIGKILL)
+        going.ends(-signal.SIGKILL)
+        return going.run
+
+
+def test_a_tool_that_was_renamed_while_nobody_looked_stops_the_run_loudly_and_a_name_lets_it_go_on(place):
+    run = cut_off(place)
+    shop(place, PAY="settle", THANK="praise")
+    before = place.shown()["entries"]
+    told = place.do("resume", run, "--tools", "shop", code=6).stderr
+    assert "error PRD3204" in told
+    assert '"shop.pay" (called by pay)' in told
+    assert '"shop.thank" (called by thank)' in told
+    for way in ("--tools", "--map shop.pay=", "perdure edit", "perdure cancel"):
+        assert way in told
+    told = json.loads(place.do("resume", run, "--tools", "shop", "--json", code=6).stderr.splitlines()[-1])
+    assert (told["code"], {each["name"] for each in told["missing"]}) == ("PRD3204", {"shop.pay", "shop.thank"})
+    place.do("resume", run, "--tools", "shop", "--map", "shop.pay=shop.settle", code=6)
+    assert (place.shown()["entries"], place.shown()["status"]) == (before, "running")
+    place.let("let")
+    names = ("--map", "shop.pay=shop.settle", "--map", "shop.thank=shop.praise")
+    assert place.do("resume", run, "--tools", "shop", *names, "--by", "ann").stdout == "thanks two\n"
+    assert len((place.path / "bank").read_text().splitlines()) == 1
+    logged = place.do("logs", run).stdout
+    assert "from now on shop.pay is called shop.settle, shop.thank is called shop.praise" in logged
+    assert "by ann" in logged
+    assert "shop.pay is called shop.settle" in place.do("show", run).stdout
+    assert place.shown()["names"]["tools"] == {"shop.pay": "shop.settle", "shop.thank": "shop.praise"}
+    place.do("replay", run)
+
+
+def test_of_all_runs_those_that_cannot_go_on_are_told_and_the_others_go_on(place):
+    run = cut_off(place)
+    shop(place, PAY="settle", THANK="thank")
+    (place.path / "deeds").unlink()
+    with place.going("run", place.plan(WAIT), *TOOLS) as going:
+        until(place.deeds, "the first step")
+        going.send(signal.SIGKILL)
+        going.ends(-signal.SIGKILL)
+    place.let("one")
+    done = place.do("resume", "--all", "--tools", "shop", *TOOLS, "--json", code=1)
+    assert f"run {run} cannot go on: PRD3204" in done.stderr
+    told = json.loads(done.stdout)
+    assert (told["runs"], list(told["left"])) == ([going.run], [run])
+    assert (place.shown(run)["status"], place.shown(going.run)["status"]) == ("running", "succeeded")
+
+
+@pytest.mark.parametrize("words", [["--map", "a"], ["--map", "=b"], ["--map", "a=b", "--map", "a=c"]])
+def test_names_are_given_in_pairs(place, words):
+    place.run(TEXT)
+    assert "--map" in place.do("resume", "@last", *words, code=2).stderr
+    assert "one run" in place.do("resume", "--all", "--map", "a=b", code=2).stderr
+
+
+def test_who_hands_on_a_message_without_the_tools_asks_nobody_about_what_was_cut_off(place):
+    run = cut_off(place)
+    place.do("pause", run)
+    assert place.shown(run)["questions"] == {}
+    place.let("let")
+    assert place.do("resume", run, "--tools", "shop").stdout == "thanks two\n"
+    assert len((place.path / "bank").read_text().splitlines()) == 1

@@ -49,6 +49,7 @@ def _field(kind, name, type_):
     known = {
         "str": TEXT, "int": st.integers(0, 2**53), "bool": st.booleans(), "float": st.floats(0, 1), "Any": JSON,
         "int | None": st.none() | st.integers(0, 2**53), "tuple[str, ...]": st.lists(TEXT, max_size=2).map(tuple),
+        "dict[str, str]": st.dictionaries(TEXT, TEXT, max_size=2),
         "dict[str, typing.Any]": st.dictionaries(TEXT, JSON, max_size=2), "tuple[dict[str, typing.Any], ...]": st.lists(st.dictionaries(TEXT, JSON, max_size=2), max_size=2).map(tuple),
         "dict[str, typing.Any] | None": st.none() | st.dictionaries(TEXT, JSON, max_size=2), "typing.Literal['do', 'undo', 'probe', 'judge']": st.sampled_from(["do", "undo", "probe", "judge"]),
     }  # fmt: skip
@@ -98,6 +99,7 @@ def test_what_this_release_cannot_read_is_a_value_error(type_, body):
 def test_type_words_are_stable():
     assert sorted(e.EVENTS) == [
         "attempt_ended", "attempt_lost", "attempt_progressed", "attempt_started", "attempt_stopping", "effect_found", "effect_kept", "locks_taken",
+        "names_mapped",
         "question_answered", "question_asked", "question_closed", "retry_planned", "revision_refused", "run_ended", "run_forked", "run_paused", "run_reopened", "run_resumed",
         "run_revised", "run_started", "run_stopping", "rung_taken", "signal_received", "signal_taken", "step_ended", "step_entered", "step_passed", "step_stopping", "steps_grown",
     ]  # fmt: skip

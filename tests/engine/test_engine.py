@@ -9,6 +9,7 @@ from perdure import Engine, Limits, Plan, PlanError, run_sync, tool
 from perdure.core.calls import Failure, Outcome
 from perdure.core.refusing import Answered, BadAnswer, NoQuestion, Refused
 from perdure.engine.starting import BadInputs
+from perdure.engine.upgrading import Gone
 from perdure.ports import Locked, UnknownRun
 from perdure.testing.scripted import Scripted
 from perdure.tools import Context
@@ -287,7 +288,7 @@ async def test_whoever_cannot_do_the_work_takes_messages_and_begins_nothing(tmp_
         await engine.answer(run.id, "q_ok_1", True)
         result = await engine.result(run.id)
         assert (result.steps["ok"].exit, result.steps["b"].attempts) == ("approved", 0)
-        with pytest.raises(PlanError):
+        with pytest.raises(Gone):
             await Engine.resume(engine, run.id)
     async with Engine.open(tmp_path / "runs.db", performer=Scripted({"b": 2}), resume=True) as engine:
         assert (await engine.run(run.id).result()).output == 2

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from golden_runs import RUNS, STRATEGIES, TOOLS, twice
+from golden_runs import NEW_NAMES, RUNS, STRATEGIES, TOOLS, twice
 
 import perdure.engine.engine as front
 from perdure import Engine, Limits, Plan, tool
@@ -27,7 +27,8 @@ OTHERWISE = {"order", "people", "crashes", "undone", "tried_again", "grown"}
 
 def world_of(name):
     planning = {"agent_planning": True, "adjust": twice} if name == "adjusted" else {}
-    return {**WORLD, "strategies": STRATEGIES.get(name, {}), **planning}
+    renamed = NEW_NAMES if name == "renamed" else {}
+    return {**WORLD, "strategies": STRATEGIES.get(name, {}), **planning, **renamed}
 
 
 @pytest.mark.parametrize("name", [recipe.__name__ for recipe in RUNS])

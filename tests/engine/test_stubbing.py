@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from golden_runs import RUNS, STRATEGIES, TOOLS, adjusted, forked, revised, takes
+from golden_runs import NEW_NAMES, RUNS, STRATEGIES, TOOLS, adjusted, forked, revised, takes
 
 from perdure import Engine, Plan
 from perdure.core.calls import Failure
@@ -153,6 +153,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 async def test_golden_journals_come_to_their_ends(name):
     """But for those that did not go by one plan: a fork that was taken back, and runs that were revised."""
     world = {"tools": TOOLS, "performer": Scripted(), "strategies": STRATEGIES.get(name, {})}
+    world |= NEW_NAMES if name == "renamed" else {}
     async with Engine.open(journal=MemoryJournal(), idle=True, **world) as engine:
         run = await engine.journal.take_in((GOLDEN / f"{name}.jsonl").read_bytes().splitlines(keepends=True))
         found = await engine.stub(run.id)

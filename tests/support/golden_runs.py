@@ -624,9 +624,46 @@ async def forked(disk):
         await fork.result()
 
 
+def finish(view):
+    return Finish(output=view.task)
+
+
+INNER = Plan.model_validate({"steps": [{"id": "say", "tool": "flow.echo", "with": {"value": "said"}}]})
+NEW_NAMES = {"strategies": {"fast": finish}, "plans": {"second": INNER}}
+
+
+async def renamed(disk):
+    """A tool, a strategy and a plan by name are called otherwise when the run goes on, and the tool once more."""
+    plan = Plan.model_validate(
+        {
+            "steps": [
+                {"id": "ready", "ask": "Ready?"},
+                {"id": "keep", "tool": "golden.store"},
+                {"id": "think", "agent": "thinker", "strategy": "slow"},
+                {"id": "inner", "plan": "first"},
+            ],
+        }
+    )
+
+    def at(**settings):
+        return Engine.open(journal=Disk(disk), clock=FakeClock(), **settings)
+
+    old = tool(name="golden.store", repeat="keyed")(keep.function)
+    async with at(tools=[old], strategies={"slow": finish}, plans={"first": INNER}) as engine:
+        handle = await engine.start(plan, seed=5)
+        await asyncio.sleep(1)
+    async with at(tools=[tool(name="golden.put", repeat="keyed")(keep.function)], **NEW_NAMES) as engine:
+        names = {"golden.store": "golden.put", "slow": "fast", "first": "second"}
+        await engine.resume(handle.id, "anna", map=names)
+    async with at(tools=[keep], **NEW_NAMES) as engine:
+        await engine.resume(handle.id, "anna", map={"golden.put": "golden.keep"})
+        await engine.answer(handle.id, "q_ready_1", True, by="anna")
+        await engine.run(handle.id).result()
+
+
 RUNS = [
     order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted,
-    forked, strayed, adjusted, mended,
+    forked, strayed, adjusted, mended, renamed,
 ]  # fmt: skip
 TOOLS = [pay, keep, book, charge, archive, weather]
 STRATEGIES = {"grown": {"agent:x": thinking}, "strayed": {"agent:grower": strayed_strategy}}

@@ -168,6 +168,7 @@ def check_state(state, slots=None, limits=None, *, reopened=False):
         assert cell.work.flying
         assert state.cells[key] is cell
         assert all(group.open for group in cell.around), f"{key} is at work while a group around it waits for a lock"
+    assert not state.unsettled, f"nobody has decided what follows from what was lost: {list(state.unsettled)}"
     assert slots is None or len(state.tools_at_work) <= slots
     for tool, most in (limits or {}).items():
         assert list(state.tools_at_work.values()).count(tool) <= most

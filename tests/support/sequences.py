@@ -16,9 +16,10 @@ from recoveries import recovering
 from spenders import Auditor, budgeted
 
 from perdure.core import events as e
-from perdure.core.accepting import Look, Refused
+from perdure.core.accepting import Look
 from perdure.core.calls import Approval, Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
+from perdure.core.refusing import Refused
 from perdure.core.turn import pending, replay
 from perdure.core.values import Value
 from perdure.testing.worlds import LOST, World

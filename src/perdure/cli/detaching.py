@@ -13,7 +13,7 @@ from typing import IO, Any, ClassVar
 
 import click
 
-from perdure.cli.driving import Fork, Job, Manner, NotThere, Resume, Start, carry_out
+from perdure.cli.driving import NOT_HERE, Fork, Job, Manner, NotThere, Resume, Start, carry_out
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import ask_owner
@@ -51,7 +51,7 @@ def detach_start(settings: Settings, job: Start, addresses: tuple[str, ...], *, 
 def detach_resume(manner: Manner, job: Resume) -> None:
     """Have a run carried on elsewhere; print its id."""
     place = "" if manner.workspace is None else str(manner.workspace)
-    order = {"resume": {"run": job.run, "by": job.by}, "tools": manner.addresses, "workspace": place}
+    order = {"resume": asdict(job), "tools": manner.addresses, "workspace": place}
     _detach(manner.settings, job, order, as_json=manner.as_json)
 
 
@@ -79,7 +79,7 @@ async def _by_owner(settings: Settings, job: Job) -> str:
     try:
         done = (await ask_owner(settings, job.request())).done
     except OwnerRefused as refusal:
-        if refusal.code != "PRD1000":
+        if refusal.code not in NOT_HERE:
             raise
         told = f"the process that has the journal cannot carry this out: {refusal.message}"
         raise NotThere(told, "wait until it has left, or name another journal with --db") from refusal

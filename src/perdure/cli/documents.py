@@ -27,6 +27,7 @@ def run_document(view: View, *, interrupted: bool = False) -> dict[str, Any]:
         "goal": started.goal if started else "",
         "plan": f"sha256:{started.plan}" if started else None,
         "revision": state.revision,
+        "names": asdict(state.names),
         "session": (started.session if started else "") or None,
         "fork": fork_document(state.forked.of, state.forked.seq) if state.forked else None,
         "inputs": started.inputs.load(state.read) if started else None,

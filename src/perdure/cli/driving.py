@@ -30,8 +30,9 @@ from perdure.config import Settings
 from perdure.control import NoOwner, OwnerRefused
 from perdure.core.refusing import Refused
 from perdure.engine import Engine, RunHandle, View
+from perdure.engine.upgrading import Gone
 from perdure.errors import PerdureError
-from perdure.plan import Plan
+from perdure.plan import Plan, PlanError
 from perdure.ports import Journal, JournalError, Locked
 from perdure.runtime.room import Limits
 from perdure.tools import AnyTool
@@ -43,6 +44,10 @@ CLOSING: Final = 1.0
 """Seconds for what is left when all that was waited for is over."""
 _LOOK: Final = 8
 """Times that a run is looked at before its owner is, when nothing comes."""
+
+
+NOT_HERE: Final = frozenset({PlanError.code, Gone.code})
+"""What an owner says that has not the tools of a run."""
 
 
 class NotThere(PerdureError):
@@ -156,15 +161,17 @@ class Resume:
 
     run: str
     by: str = ""
+    map: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What is called otherwise now."""
 
     async def begin(self, engine: Engine) -> str:
         """Go on with it here."""
-        await engine.resume(self.run, self.by)
+        await engine.resume(self.run, self.by, self.map)
         return self.run
 
     def request(self) -> Mapping[str, Any]:
         """Have it carried on."""
-        return {"do": "resume", "run": self.run, "by": self.by}
+        return {"do": "resume", **asdict(self)}
 
 
 # ------------------------------------------------------------------------------- how
@@ -367,7 +374,7 @@ class _Following:
         try:
             reached = await ask_owner(self._manner.settings, job.request())
         except OwnerRefused as refusal:
-            if refusal.code != "PRD1000":
+            if refusal.code not in NOT_HERE:
                 raise
             hint = "wait until that process has left, or name another journal with --db"
             told = f"the process that has the journal cannot carry this out: {refusal.message}"

@@ -1,6 +1,7 @@
 """Options of the commands that carry a run on, and what they come to."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -8,12 +9,14 @@ import click
 
 from perdure.cli.arguments import refuse
 from perdure.cli.driving import PATIENCE, Job, Manner, carry_out
+from perdure.cli.erring import say_error
 from perdure.cli.granting import place_of
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option
 from perdure.cli.reaching import by_option
 from perdure.cli.toolsets import toolset_or_note
 from perdure.config import Settings
+from perdure.engine.upgrading import Gone
 from perdure.plan import PlanError
 from perdure.plan.visible import visible
 from perdure.tools import BUILTIN, AnyTool, load_tools
@@ -115,6 +118,11 @@ def carried_on(job: Job, manner: Manner) -> int:
         return carried_out(carry_out(job, manner))
     except PlanError as error:
         refuse(error.problems, as_json=manner.as_json)
+    except Gone as error:
+        if not manner.as_json:
+            raise
+        say_error(error.code, error.message, error.help, missing=[asdict(each) for each in error.lacks])
+        raise click.exceptions.Exit(error.exit_code) from None
 
 
 def announce(run: str) -> None:

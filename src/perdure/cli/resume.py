@@ -1,6 +1,7 @@
 """`perdure resume`: go on with a run that was paused, that waited, or whose process is gone."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -22,34 +23,58 @@ from perdure.engine import Engine, View
 from perdure.errors import PerdureError
 from perdure.plan.visible import number_of, visible
 
+_MOST: Final = 2_000
+"""Letters of a reason."""
 _WORST_FIRST: Final = (FAILED, BUDGET, WAITING, CANCELLED)
 
 
 @click.command()
 @click.argument("run", required=False)
 @click.option("--all", "everything", is_flag=True, help="Go on with every run that was under way.")
+@click.option(
+    "--map",
+    "pairs",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="What a tool, a strategy or a plan by name is called now; can be repeated.",
+)
 @click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
 @driving_options
 @click.pass_context
-def resume(ctx: click.Context, run: str | None, everything: bool, **given: Any) -> None:
+def resume(ctx: click.Context, run: str | None, everything: bool, pairs: tuple[str, ...], **given: Any) -> None:
     """Go on with RUN, and follow it as `perdure run` does.
 
     RUN is an id, the beginning of one, or @last. A run whose process is gone goes on where it stood, and what was done
-    is not done again. A run that is over is only shown.
+    is not done again. A run that is over is only shown. One that still calls what is not there any more stays as it
+    was; --map says what that is called now.
     """
     if (run is None) is not everything:
         raise click.UsageError("name a run, or say --all")
+    names = _names_from(pairs)
+    if names and everything:
+        raise click.UsageError("--map is about one run: name it")
     settings = settings_for(given["db"])
     by = whoever(given["by"])
     id_ = None if run is None else carried_out(full_id(settings, run))
     manner = manner_for(id_, settings, given)
     if id_ is None:
         ctx.exit(carried_out(_all(manner, by)))
-    job = Resume(id_, by)
+    job = Resume(id_, by, names)
     if given["detach"]:
         detach_resume(manner, job)
         return
     ctx.exit(carried_on(job, manner))
+
+
+def _names_from(pairs: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in pairs:
+        old, sign, new = pair.partition("=")
+        if not (old and sign and new):
+            raise click.UsageError(f"--map {pair}: write OLD=NEW")
+        if found.setdefault(old, new) != new:
+            raise click.UsageError(f"--map names {old} twice")
+    return found
 
 
 # ------------------------------------------------------------------------------- all of them
@@ -65,31 +90,43 @@ async def _all(manner: Manner, by: str) -> int:
     reached = await owner_or(manner.settings, {"do": "resume", "by": by}, here)
     if isinstance(reached.done, int):
         return reached.done
-    _print_runs(reached.done, manner)
+    runs, left = reached.done["runs"], reached.done["left"]
+    _print_runs(runs, left, manner)
     click.echo("the process that has the journal goes on with them", err=True)
-    return OK
+    return FAILED if left else OK
 
 
-def _print_runs(runs: list[str], manner: Manner) -> None:
+def _print_runs(runs: list[str], left: Mapping[str, str], manner: Manner) -> None:
+    for run, why in left.items():
+        _say_left(run, why)
     if manner.as_json:
-        print_json({"schema": "perdure.resumed/1", "runs": runs})
+        print_json({"schema": "perdure.resumed/1", "runs": runs, "left": dict(left)})
     elif not manner.jsonl:
         for run in runs:
             click.echo(run)
 
 
+def _say_left(run: str, why: str) -> None:
+    click.echo(visible(f"run {run} cannot go on: {why}", _MOST), err=True)
+
+
 async def _drive_all(engine: Engine, manner: Manner) -> int:
     with Interrupts() as interrupts:
         runs = await engine.resume()
+        left = {run: f"{why.code}: {why.message}" for run, why in engine.left.items()}
         if manner.as_json:
-            _print_runs(runs, manner)
+            _print_runs(runs, left, manner)
+        else:
+            for each in left.items():
+                _say_left(*each)
         click.echo(f"going on with {number_of(len(runs), 'run')}", err=True)
         work = asyncio.gather(*(_to_rest(engine, run, wait=manner.wait) for run in runs))
         stop = asyncio.create_task(interrupts.asked.wait())
         await asyncio.wait([work, stop], timeout=manner.timeout, return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
         if work.done():
-            return next((code for code in _WORST_FIRST if code in work.result()), OK)
+            found = [*work.result(), *([FAILED] if left else ())]
+            return next((code for code in _WORST_FIRST if code in found), OK)
         work.cancel()
         with suppress(asyncio.CancelledError):
             await work
@@ -107,7 +144,7 @@ async def _to_rest(engine: Engine, run: str, *, wait: bool) -> int:
     try:
         await driven_on(handle, following)
     except PerdureError as error:  # about this run alone; the others go on
-        click.echo(visible(f"run {run} cannot go on: {error.code}: {error.message}"), err=True)
+        _say_left(run, f"{error.code}: {error.message}")
         return FAILED
     finally:
         following.cancel()

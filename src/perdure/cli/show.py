@@ -14,7 +14,7 @@ from perdure.cli.journals import db_option, opened, settings_for
 from perdure.cli.owning import is_interrupted, writer_of
 from perdure.cli.printing import console, json_option, print_json
 from perdure.cli.rows import Look, Row, rows
-from perdure.cli.telling import LONG, clock, seconds, value_words
+from perdure.cli.telling import LONG, clock, names_words, seconds, value_words
 from perdure.config import Settings
 from perdure.engine import View
 from perdure.engine.result import Account
@@ -97,6 +97,8 @@ def _facts(view: View) -> Iterator[tuple[str, Any]]:
         yield "goal", visible(started.goal, 300)
     yield "status", standing(state).removeprefix(f"run {view.run} ")
     yield "plan", f"sha256:{started.plan}" + (f", revision {state.revision}" if state.revision else "")
+    if words := names_words(state.names):
+        yield "names", visible(words, 300)
     if started.session:
         yield "session", visible(started.session)
     if state.forked is not None:

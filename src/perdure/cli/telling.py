@@ -8,6 +8,7 @@ from typing import Any, Final
 from perdure.cli.journals import moment
 from perdure.core import events as e
 from perdure.core.calls import Failure, Usage
+from perdure.core.names import Names
 from perdure.core.values import Value
 from perdure.plan.visible import lapse, number_of, visible
 from perdure.ports import Entry
@@ -135,6 +136,12 @@ def _after(step: str) -> str:
     return f"after {visible(step)}" if step else ""
 
 
+def names_words(said: e.NamesMapped | Names) -> str:
+    """Which name stands for which."""
+    pairs = (*said.tools.items(), *said.strategies.items(), *said.plans.items())
+    return ", ".join(f"{old} is called {new}" for old, new in pairs)
+
+
 _RUNGS: Final = {
     "simplify": "goes on in its simpler way",
     "relax": "is good enough by its relaxed criteria",
@@ -162,6 +169,7 @@ _TOLD: Final[dict[str, Callable[[Any], str]]] = {
     "revision_refused": lambda event: _and(
         "the plan stays as it is", _after(event.after), _by(event.by), visible(event.reason, 300)
     ),
+    "names_mapped": lambda event: _and(f"from now on {visible(names_words(event), MOST)}", _by(event.by)),
     "run_ended": _run_ended,
     "step_entered": lambda event: "begins" + (f" (visit {event.visit})" if event.visit > 1 else ""),
     "step_passed": lambda event: _and(f"is passed by, {visible(event.exit)}", failure_words(event.failure)),

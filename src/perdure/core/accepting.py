@@ -4,11 +4,22 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from perdure.core import events as e
+from perdure.core import names
 from perdure.core.affording import flaw_of_answer
 from perdure.core.cells import Work
 from perdure.core.consulting import answered
 from perdure.core.patience import due_of
-from perdure.core.refusing import Answered, BadAnswer, NoQuestion, NoStep, Over, Refused, Stale, TooManySignals
+from perdure.core.refusing import (
+    Answered,
+    BadAnswer,
+    NoQuestion,
+    NoStep,
+    NotMapped,
+    Over,
+    Refused,
+    Stale,
+    TooManySignals,
+)
 from perdure.core.reopening import is_there
 from perdure.core.state import State
 from perdure.core.values import digest_of, to_json
@@ -18,6 +29,10 @@ MOST_SIGNALS: Final = 1_000
 """The most signals of one name that are kept."""
 MOST_SAID: Final = 200
 """How much of an earlier answer is told, in characters."""
+
+
+AFTERWARDS: Final = (e.RunReopened, e.NamesMapped)
+"""What can be said to a run that is over; what was done can be taken back, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +47,7 @@ Message = (
     | e.RunStopping
     | e.RunReopened
     | e.RunRevised
+    | e.NamesMapped
     | e.RunForked
     | e.StepStopping
     | e.AttemptEnded
@@ -55,7 +71,7 @@ def accept(state: State, message: Message, at: int) -> None:
     """Raise `Refused` if the message cannot be a fact of this run now."""
     if type(message) is e.QuestionAnswered:
         check_first(state, message)
-    if state.ended is not None and type(message) is not e.RunReopened and not _is_rollback(message):
+    if state.ended is not None and type(message) not in AFTERWARDS and not _is_rollback(message):
         raise Over(f"the run {state.run} is over: {state.ended.status}", _instead(state.ended, message))
     if (state.started is None) is not (type(message) is e.RunStarted):
         raise Refused("the run has started already" if state.started else f"the run {state.run} has not started")
@@ -99,6 +115,8 @@ def _accept_about_run(state: State, message: Message) -> None:
             _accept_reopening(state, message)
         case e.RunRevised() if state.stopping is not None or state.cells[""].status != "active":
             raise Refused("the run is stopping, and its plan cannot be revised any more")
+        case e.NamesMapped() if flaw := names.flaw_in(state.names, message):
+            raise NotMapped(flaw, "say what each name that is gone is called now")
         case e.RunForked() if message.of == state.run:
             raise Refused("a run cannot be a fork of itself")
         case _:

@@ -38,7 +38,9 @@ def is_doubtful(turn: Deciding, cell: Cell, failure: Failure) -> bool:
 
 
 def in_doubt(turn: Deciding, cell: Cell, failure: Failure) -> None:
-    """Find out, or do it again if that is harmless, or else ask."""
+    """Find out, or do it again if that is harmless, or else ask. Who does not know the tool leaves it to others."""
+    if not turn.state.rules.knows(call_at(turn, cell)):
+        return
     if cell.question:
         _hear(turn, cell)
     elif repeat_of(turn, cell) != "safe" and turn.state.rules.probes(cell.traits.tool):

@@ -150,6 +150,23 @@ class RevisionRefused(Event, frozen=True, kw_only=True):
     """Why it could not be."""
 
 
+class NamesMapped(Event, frozen=True, kw_only=True):
+    """What the plan calls by some names is called otherwise now. It holds for all calls that are still to come.
+
+    The plan, its calls and the keys of deeds keep the old names, so what was begun under one is the same deed after it.
+    """
+
+    type = "names_mapped"
+    tools: dict[str, str] = {}
+    """Tools: the old name, and what is meant by it from now on."""
+    strategies: dict[str, str] = {}
+    """Strategies of agents, in the same way."""
+    plans: dict[str, str] = {}
+    """Plans that are called by name, in the same way."""
+    by: str = ""
+    """Who said so."""
+
+
 class RunForked(Event, frozen=True, kw_only=True):
     """The facts before this one are those of another run; from here on it goes its own way.
 
@@ -474,8 +491,8 @@ class SignalTaken(AboutVisit, frozen=True, kw_only=True):
 EVENTS: Final[dict[str, type[Event]]] = {
     each.type: each
     for each in (
-        RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunRevised, RevisionRefused, RunForked,
-        RunEnded,
+        RunStarted, RunPaused, RunResumed, RunStopping, RunReopened, RunRevised, RevisionRefused, NamesMapped,
+        RunForked, RunEnded,
         StepEntered, StepPassed, LocksTaken, StepStopping, StepEnded, StepsGrown,
         AttemptStarted, AttemptProgressed, AttemptStopping, AttemptEnded, AttemptLost, RetryPlanned, RungTaken,
         EffectFound, EffectKept,

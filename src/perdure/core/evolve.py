@@ -10,6 +10,7 @@ from perdure.core.cells import Body, Cell, Effect, Graph, Look, Result, Scope, S
 from perdure.core.forking import run_forked
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
+from perdure.core.renaming import names_mapped
 from perdure.core.reopening import run_reopened
 from perdure.core.spending import (
     count,
@@ -226,6 +227,7 @@ def _end(cell: Cell, result: Result) -> None:
 def _step_stopping(state: State, event: e.StepStopping) -> None:
     cell = state.cells[event.step]
     cell.status = "stopping"
+    state.unsettled.pop(cell.key, None)
     state.eager.discard(cell.key)
     cell.leaving, cell.undo = event, event.undo
     if event.undo:
@@ -262,6 +264,8 @@ def end_visit(state: State, cell: Cell, result: Result) -> None:
 
 def _let_go(state: State, cell: Cell) -> None:
     state.eager.discard(cell.key)
+    if state.unsettled:
+        state.unsettled.pop(cell.key, None)
     release_locks(state, cell)
     if cell.undo or cell.kind == "rollback":
         state.undoers.pop(cell.key, None)
@@ -288,6 +292,8 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
         if event.due is not None:
             effect.alarm = state.set_timer(event.due, event.step, event.visit, "undo")
         return
+    if state.unsettled:
+        state.unsettled.pop(event.step, None)
     if event.deed != "do":
         _look_started(state, event)
         return
@@ -402,7 +408,7 @@ def _attempt_lost(state: State, event: e.AttemptLost) -> None:
         effect.flying, effect.failure = False, Failure("in_doubt", "its process is gone")
         effect.losses += 1
         return
-    cell = state.cells[event.step]
+    cell = state.unsettled[event.step] = state.cells[event.step]
     if event.deed != "do":
         _look_over(state, cell, None)
         return
@@ -435,6 +441,7 @@ def _retry_planned(state: State, event: e.RetryPlanned) -> None:
         effect.due, effect.alarm = event.due, state.set_timer(event.due, event.step, event.visit, "undo")
         return
     cell = state.cells[event.step]
+    state.unsettled.pop(cell.key, None)
     look = cell.work.probe if event.deed == "probe" else cell.work.verdict
     if event.deed != "do" and look is not None:
         look.due, cell.work.alarm = event.due, state.set_timer(event.due, cell.key, cell.visit, "probe")
@@ -463,6 +470,7 @@ def _question_asked(state: State, event: e.QuestionAsked) -> None:
     if event.deed == "undo":
         state.undoing[event.step, event.visit].question = event.question
         return
+    state.unsettled.pop(cell.key, None)
     if event.deed == "judge" and cell.work.verdict is not None:
         cell.work.verdict.question = event.question
     else:
@@ -481,6 +489,8 @@ def _wait_for_answer(state: State, cell: Cell) -> None:
 
 def _question_answered(state: State, event: e.QuestionAnswered) -> None:
     asked = state.questions.pop(event.question)
+    if asked.about == "doubt":
+        state.unsettled[state.asked[event.question].key] = state.asked[event.question]
     state.answers[event.question] = event.value
     state.answerers[event.question] = event.by
     if event.reason:
@@ -523,6 +533,7 @@ _CHANGES: Final[dict[str, Callable[[State, Any], None]]] = {
         (e.RunReopened, run_reopened),
         (e.RunRevised, _run_revised),
         (e.RevisionRefused, _revision_refused),
+        (e.NamesMapped, names_mapped),
         (e.RunForked, run_forked),
         (e.RunEnded, _run_ended),
         (e.StepEntered, _step_entered),

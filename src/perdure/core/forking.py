@@ -40,6 +40,7 @@ def _lose(state: State, cell: Cell) -> None:
             settle(state, cell, None, lost=True)
     work.flying = False
     del state.flying[cell.key]
+    state.unsettled[cell.key] = cell
 
 
 def _leave(effect: Effect, of: str) -> None:

@@ -10,7 +10,7 @@ def make_hungry(state: State, cell: Cell) -> None:
     """Put a step among those that could begin: an acting step, or a group that wants its locks."""
     state.eager.add(cell.key)
     entry = (cell.traits.rank, cell.age, cell.key, cell.visit)
-    heappush(state.hungry.setdefault(cell.traits.tool, []), entry)
+    heappush(state.hungry.setdefault(state.names.tool(cell.traits.tool), []), entry)
 
 
 def is_hungry(state: State, entry: Entry) -> bool:

@@ -74,6 +74,13 @@ class NotRevised(Refused):
         super().__init__(f"the plan is as it was: {told}{more}", "repair the edits, and send them again")
 
 
+class NotMapped(Refused):
+    """Names cannot be mapped so. Nothing has changed."""
+
+    code: ClassVar[str] = "PRD3011"
+    exit_code: int = 2
+
+
 class OtherRevision(Refused):
     """Edits were made for another revision of the plan."""
 

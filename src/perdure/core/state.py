@@ -11,6 +11,7 @@ from perdure.core.calls import Call, Repeat
 from perdure.core.cells import Body, Cell, Effect, Grown, Scope
 from perdure.core.events import QuestionAsked, RunEnded, RunForked, RunRevised, RunStarted, RunStopping
 from perdure.core.ledger import Books
+from perdure.core.names import Names
 from perdure.core.outline import Outline
 from perdure.core.values import Read, Value
 from perdure.plan.index import Node
@@ -48,6 +49,8 @@ class Rules:
     """Says, when a step is over, how the rest of the plan is to change; None: nobody does."""
     skilled: Callable[[Call, Sequence[str]], Sequence[str]] = lambda _call, _skills: ()
     """The tools that have some skills, take a call as it is and do no more to the world than its own; best first."""
+    knows: Callable[[Call], bool] = lambda _: True
+    """Whether somebody here can tell what a call of this tool does. Who cannot leaves what was lost to others."""
 
 
 Entry = tuple[int, int, str, int]
@@ -61,7 +64,12 @@ class State:
 
     def __init__(self, run: str, rules: Rules) -> None:  # noqa: PLR0915  a field each
         self.run = run
+        self.given: Final = rules
+        """What is known of tools, plans and strategies, by the names that they have."""
         self.rules = rules
+        """The same by the words that the plan has for them."""
+        self.names = Names()
+        """What words of the plan stand for."""
         self.started: RunStarted | None = None
         self.ended: RunEnded | None = None
         self.stopping: RunStopping | None = None
@@ -84,6 +92,8 @@ class State:
         self.visits: dict[str, int] = {}
         self.flying: dict[str, Cell] = {}
         """Steps with an attempt under way."""
+        self.unsettled: dict[str, Cell] = {}
+        """Steps of which it is not decided what follows from an attempt that was lost."""
         self.hungry: dict[str, list[Entry]] = {}
         """Steps that could begin an attempt, by what they call: heaps by priority, then by age."""
         self.eager: set[str] = set()
@@ -130,7 +140,7 @@ class State:
     @property
     def tools_at_work(self) -> dict[str, str]:
         """What each try under way takes a place of, by step. A look into the world takes none: it is short."""
-        return {key: cell.traits.tool for key, cell in self.flying.items() if cell.work.looking is None}
+        return {key: self.names.tool(cell.traits.tool) for key, cell in self.flying.items() if not cell.work.looking}
 
     def read(self, digest: str) -> Any:
         """A value that is kept apart."""

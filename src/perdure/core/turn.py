@@ -98,7 +98,7 @@ def _revised(state: State, message: e.RunRevised) -> Sequence[Node]:
 
 def _hear(making: Deciding, message: Message) -> None:
     if isinstance(message, Look):
-        _look_at_undoers(making)  # one who may begin nothing may have left it to us
+        _look_at_what_was_left(making)
         return
     state = making.state
     making.record(_as_fact(state, message))
@@ -173,6 +173,13 @@ def _look_at_waiting(making: Deciding, message: e.SignalReceived) -> None:
 
 def _look_at_undoers(making: Deciding, message: Message | None = None) -> None:  # noqa: ARG001  whatever it was
     for cell in making.state.undoers.values():
+        making.look_at(cell)
+
+
+def _look_at_what_was_left(making: Deciding) -> None:
+    """One who may begin nothing, or does not know a tool, may have left it to us."""
+    _look_at_undoers(making)
+    for cell in making.state.unsettled.values():
         making.look_at(cell)
 
 
@@ -356,7 +363,7 @@ def status_of(state: State) -> str:
         return "waiting" if asks_first else "stopping"
     if state.paused_at is not None:
         return "paused"
-    at_work = state.flying or (state.undoers and not asks_first) or _could_begin(state)
+    at_work = state.flying or state.unsettled or (state.undoers and not asks_first) or _could_begin(state)
     return "running" if at_work else "waiting"
 
 

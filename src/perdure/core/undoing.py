@@ -125,6 +125,8 @@ def _begin(turn: Deciding, effect: Effect, approved: tuple[str, ...]) -> None:
 
 
 def _plan_retry(turn: Deciding, effect: Effect, failure: Failure) -> bool:
+    if failure.kind in DOUBTFUL and not turn.state.rules.knows(undo_call(effect)):
+        return True  # whoever knows the tool will say
     step = effect.cell.step
     policy = (step.retry if isinstance(step, Working) else None) or Retry()
     tries = effect.attempts - effect.losses - effect.uncounted

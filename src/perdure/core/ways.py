@@ -30,6 +30,7 @@ def rung_taken(state: State, event: e.RungTaken) -> None:
     cell = state.cells[event.step]
     if event.rung != "relax":
         _go_another_way(state, cell, event)
+        state.unsettled.pop(cell.key, None)
     cell.ways = (*cell.ways, f"{event.rung}:{event.tool}" if event.tool else event.rung)
 
 

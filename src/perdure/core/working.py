@@ -95,7 +95,7 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
     promised = None if reserved == NOTHING else reserved
     turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=promised, approved=_approved(turn, cell)))
     turn.slots -= 1
-    tool = cell.traits.tool
+    tool = turn.state.names.tool(cell.traits.tool)
     if tool in turn.tools:
         turn.tools[tool] -= 1
 

@@ -12,7 +12,8 @@ import msgspec
 
 from perdure.control import serve, socket_of
 from perdure.core import events as e
-from perdure.core.accepting import Look, Mended, is_said_before
+from perdure.core.accepting import Look, Mended, accept, is_said_before, reopened
+from perdure.core.evolve import evolve
 from perdure.core.outline import Outline
 from perdure.core.policy import Layer
 from perdure.core.refusing import Refused
@@ -28,13 +29,14 @@ from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
 from perdure.engine.sparing import spare_what_is_loaded
 from perdure.engine.starting import accepted, first_fact, not_enforced
+from perdure.engine.upgrading import Gone, Here
 from perdure.errors import PerdureError
 from perdure.journal import open_journal
 from perdure.plan import Plan, PlanError
 from perdure.plan.checks import check
 from perdure.plan.model.parts import Policy
 from perdure.plan.model.steps import AgentStep
-from perdure.ports import Artifact, Clock, Corrupt, Journal, Performer
+from perdure.ports import Artifact, Clock, Journal, Performer
 from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
@@ -78,7 +80,13 @@ class Engine:
         self._secrets = Secrets({})
         self._checks_names = True
         self._checked: set[str] = set()
-        host.can = self._can
+        """Plans that can be carried out here, by digest."""
+        self._sound: set[str] = set()
+        """Plans that can be carried out where what they call is there, by digest."""
+        self._here = Here(tools, host.rules, is_all=True)
+        self.left: dict[str, PerdureError] = {}
+        """Runs that were under way and could not be carried on here, and why."""
+        host.why_not = self._why_not
 
     @classmethod
     @asynccontextmanager
@@ -132,7 +140,8 @@ class Engine:
         named = dict(plans or {})
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = layers_of(policy)
-        knowledge = knowledge_of(known.values(), named, strategies or {}, held, layers)
+        is_all = performer is None
+        knowledge = knowledge_of(known.values(), named, strategies or {}, held, layers, is_all=is_all)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, (tier, toolchains), closing)
             doing: Performer = Everyone(known, performer, hands, failures)
@@ -146,7 +155,8 @@ class Engine:
             if performer is None and not idle:
                 host.rules.toolbox = lambda: toolbox_of(known.values())
             engine = cls(kept, host, known, named)
-            engine._checks_names, engine.hands, engine._secrets = performer is None, hands, held
+            engine._checks_names, engine.hands, engine._secrets = is_all, hands, held
+            engine._here = Here(known, host.rules, is_all=is_all)
             engine.state = hands.state if hands else None if str(path) == ":memory:" else state_of(path)
             closing.push_async_callback(host.close, patience)
             if idle:
@@ -160,6 +170,7 @@ class Engine:
                     host.heart = (await closing.enter_async_context(supervisor)).beat
             if resume:
                 await engine.resume()
+                engine._tell_left()
             yield engine
 
     # ------------------------------------------------------------ runs
@@ -229,14 +240,17 @@ class Engine:
         outline.make_ready()
         return self.host.remember(outline)
 
-    def _check(self, outline: Outline) -> None:
-        if outline.digest in self._checked:
+    def _check(self, outline: Outline, *, names: bool = True) -> None:
+        """`PlanError` if a plan cannot be carried out. `names`: also if it calls tools that are not known here."""
+        known = self._checked if names else self._sound
+        if outline.digest in known:
             return
-        toolbox = toolbox_of(self._tools.values()) if self._checks_names else None
+        toolbox = toolbox_of(self._tools.values()) if names and self._checks_names else None
         problems = [each for each in check(outline.plan, toolbox, outline.index) if each.severity == "error"]
         if problems:
             raise PlanError(problems)
-        self._checked.add(outline.digest)
+        self._sound.add(outline.digest)
+        known.add(outline.digest)
         if found := not_enforced(outline.index):
             _log.warning("this release does not enforce what a plan says about: %s", ", ".join(found))
 
@@ -254,13 +268,19 @@ class Engine:
 
     # ------------------------------------------------------------ messages
 
-    async def resume(self, run: str | None = None, by: str = "") -> list[str]:
-        """Go on: with one run, also if it was paused; or with all that were under way when a process ended."""
+    async def resume(self, run: str | None = None, by: str = "", map: Mapping[str, str] | None = None) -> list[str]:  # noqa: A002  the word users write
+        """Go on: with one run, also if it was paused; or with all that were under way when a process ended.
+
+        A run that still calls what is not there any more stays as it was, and `Gone` says what that is; when all are
+        resumed, such runs are in `left`. `map` says what a tool, a strategy or a plan is called now, by its old name.
+        """
         if run is None:
             return await self._resume_all()
-        if not (await self.journal.run(run)).summary.over:
-            await self._check_known(run)
         runner = await self.host.runner(run)
+        if map:
+            runner = await self._map(runner, map, by)
+        if runner.state.ended is None and runner.is_foreign:
+            self._take_up(runner)
         for message in (e.RunResumed(by=well_formed(by)), Look()):  # one that was stuck and not paused tries again
             with suppress(Refused):
                 await runner.send(message)
@@ -282,14 +302,15 @@ class Engine:
         `edits` change its plan first, as `revise` does: what comes again may be another step then. Both are done, or
         neither.
         """
-        await self._check_known(run)
+        message = e.RunReopened(step=step, by=well_formed(by))
+        if not edits:  # else what is left may be something else; what is new is looked at with the edits
+            await self._check_reopened(await self.host.runner(run), message)
         runner = await self.host.reopened(run)
-        reopened = e.RunReopened(step=step, by=well_formed(by))
         if not edits:
-            await runner.send(reopened)
+            await runner.send(message)
         else:
             revised = self._revision(runner, edits, by=by, why=why, base=base, widen=widen)
-            await runner.send(Mended(reopened, revised))
+            await runner.send(Mended(message, revised))
         return [run]
 
     async def fork(  # noqa: PLR0913  each is a word of its own, given by name
@@ -311,9 +332,9 @@ class Engine:
         """
         from perdure.engine.forking import Fork, forked  # noqa: PLC0415  few need it
 
-        await self._check_known(run)
         wish = Fork(at, well_formed(step), inputs, well_formed(by), plan)
-        made = await forked(self.journal, replace(self.host.rules), run, wish, self.host.clock.now())
+        rules, now = replace(self.host.rules), self.host.clock.now()
+        made = await forked(self.journal, rules, run, wish, now, check=self._check_state)
         last = msgspec.structs.replace(made[-1], artifacts=[*made[-1].artifacts, *self._named])
         return RunHandle(self, (await self.host.begin([*made[:-1], last])).run)
 
@@ -351,36 +372,49 @@ class Engine:
         check_place(wanted, self.hands)
         return str(self.hands.workspace)
 
-    def _can(self, state: State) -> bool:
+    # ------------------------------------------------------------ what can be carried on here
+
+    def _why_not(self, state: State) -> PerdureError | None:
+        """Why a run cannot be carried on here: better not begun than failed."""
         if self.idle:
-            return True  # nothing begins, so nothing is missed
+            return None  # nothing begins, so nothing is missed
         try:
-            self._check(state.cells[""].scope.outline)
-            check_place(state.started.workspace if state.started else "", self.hands)
-        except (PlanError, Elsewhere) as error:
-            _log.warning("a run cannot be carried on here: %s", error)
-            return False
-        return True
+            self._check_state(state)
+        except (PlanError, Elsewhere, Gone) as error:
+            return error
+        return None
 
-    async def _check_known(self, run: str) -> None:
-        """`PlanError` if a run that is not here yet cannot be carried out here: better not begun than failed."""
-        here = self.host.runners.get(run)
-        if here is not None and not here.is_foreign:
-            return
-        for entry in await self.journal.read(run, 0, 1):
-            with suppress(ValueError):  # it is damaged: loading it says where
-                started = e.decode(entry.type, entry.body)
-                if isinstance(started, e.RunStarted):
-                    check_place(started.workspace, self.hands)
-                    self._check(self.host.rules.outline(started.plan))
+    def _check_state(self, state: State) -> None:
+        self._check_place_of(state)
+        self._check(state.cells[""].scope.outline, names=False)
+        self._here.check(state)
 
-    async def _is_known(self, run: str) -> bool:
-        try:
-            await self._check_known(run)
-        except (PlanError, Corrupt, Elsewhere) as error:
-            _log.warning("%s is left as it is, because it cannot be carried out here: %s", run, error)
-            return False
-        return True
+    def _check_place_of(self, state: State) -> None:
+        check_place(state.started.workspace if state.started else "", self.hands)
+
+    def _take_up(self, runner: Runner) -> None:
+        """Carry a run on that could not be before: its plan was edited, or names of it stand for others now."""
+        self._check_state(runner.state)
+        runner.take_up()
+
+    async def _check_reopened(self, runner: Runner, message: e.RunReopened) -> None:
+        """Whether a run that is over could be carried on if it were not."""
+        if runner.state.ended is None:
+            return  # which is refused
+        found, entries = await self.journal.load(runner.run)
+        state = self.host.folded(found, entries)
+        accept(state, message, state.at)
+        evolve(state, e.RunReopened(step=reopened(state, message), by=message.by), state.at)
+        self._check_state(state)
+
+    async def _map(self, runner: Runner, names: Mapping[str, str], by: str) -> Runner:
+        """Make a fact of what somebody says about names; also of a run that is over, which may be taken back."""
+        message = self._here.mapped(runner.state, names, well_formed(by))
+        self._check_place_of(runner.state)
+        if runner.state.ended is not None:
+            runner = await self.host.reopened(runner.run)
+        await runner.send(message)
+        return runner
 
     @property
     def tools(self) -> Iterable[str]:
@@ -388,22 +422,26 @@ class Engine:
         return tuple(self._tools)
 
     async def _resume_all(self) -> list[str]:
-        runs = [run for run in await self.host.under_way() if await self._is_known(run.id)]
+        runs = await self.host.under_way()
         going = [run.id for run in runs if run.summary.status in {"running", "stopping"}]
         for run in runs:
             if run.summary.status == "waiting":
                 self.host.note_sleeper(run)
         loaded = await asyncio.gather(*(self.host.runner(run) for run in going), return_exceptions=True)
-        return [run for run, found in zip(going, loaded, strict=True) if self._is_going(run, found)]
+        self.left = {run: why for run, found in zip(going, loaded, strict=True) if (why := self._why_left(found))}
+        return [run for run in going if run not in self.left]
 
-    def _is_going(self, run: str, found: Runner | BaseException) -> bool:
-        """One run that cannot be believed must not keep the others from going on."""
-        if not isinstance(found, BaseException):
-            return True
+    def _tell_left(self) -> None:
+        for run, why in self.left.items():
+            _log.error("the run %s does not go on: %s: %s", run, why.code, why)
+
+    def _why_left(self, found: Runner | BaseException) -> PerdureError | None:
+        """One run that cannot be believed, or be carried on here, must not keep the others from going on."""
+        if isinstance(found, Runner):
+            return found.foreign
         if self.host.failure is not None or not isinstance(found, PerdureError):
             raise found
-        _log.error("the run %s does not go on: %s", run, found)
-        return False
+        return found
 
     async def pause(self, run: str, reason: str = "", by: str = "") -> None:
         """Begin nothing new in a run. What is at work goes on to its end."""
@@ -421,10 +459,14 @@ class Engine:
 
         A run that is under way is stopped first. What could not be taken back stands in its failure.
         """
-        await self._check_known(run)
-        runner = await self.host.reopened(run)
+        state = (await self.host.runner(run)).state
+        self._check_place_of(state)
+        self._here.check_back(state)
         said: dict[str, Any] = {"reason": well_formed(reason), "by": well_formed(by)}
+        runner = await self.host.reopened(run)
         await runner.send(e.RunStopping(exit="rolled_back", to=to, **said))
+        if runner.is_foreign:  # what was still to come does not matter any more
+            self._take_up(runner)
         return [run]
 
     async def answer(self, run: str, question: str, value: Any, by: str = "", reason: str = "") -> bool:

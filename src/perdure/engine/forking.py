@@ -1,6 +1,6 @@
 """A new run that begins with the facts of another one, up to a point, and goes its own way from there."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -51,18 +51,27 @@ class Fork:
     """What the plan is to be from there on."""
 
 
-async def forked(journal: Journal, rules: Rules, run: str, wish: Fork, now: int) -> list[Turn]:
-    """The turns that such a run begins with. Nothing is written."""
+async def forked(  # noqa: PLR0913  what is wanted, and all that it is made of
+    journal: Journal, rules: Rules, run: str, wish: Fork, now: int, *, check: Callable[[State], object]
+) -> list[Turn]:
+    """The turns that such a run begins with. Nothing is written. `check` may refuse the state that it begins with."""
     _, entries = await journal.load(run)
     events = [e.decode(each.type, each.body) for each in entries]
-    return _Forking(rules, run, entries, events).turns(wish, now)
+    return _Forking(rules, run, entries, events, check).turns(wish, now)
 
 
 class _Forking:
     """One run, and the facts of it that another one begins with."""
 
-    def __init__(self, rules: Rules, run: str, entries: Sequence[Entry], events: Sequence[e.Event]) -> None:
-        self._rules, self._run, self._entries, self._events = rules, run, entries, events
+    def __init__(
+        self,
+        rules: Rules,
+        run: str,
+        entries: Sequence[Entry],
+        events: Sequence[e.Event],
+        check: Callable[[State], object],
+    ) -> None:
+        self._rules, self._run, self._entries, self._events, self._check = rules, run, entries, events, check
 
     def turns(self, wish: Fork, now: int) -> list[Turn]:
         point = self._point(wish)
@@ -76,6 +85,7 @@ class _Forking:
         made = turn(state, e.RunForked(**about, **_seen(state, wish)), Moment(now, slots=0, held=True))
         if revised is not None:
             made += turn(state, revised, Moment(now, slots=0, held=True))
+        self._check(state)
         return self._written(state, made, point, max(now, at))
 
     def _folded(self, point: int, run: str) -> State:

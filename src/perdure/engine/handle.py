@@ -44,9 +44,9 @@ class RunHandle:
         """Begin nothing new. What is at work goes on to its end."""
         await self._engine.pause(self.id, reason, by)
 
-    async def resume(self, by: str = "") -> None:
-        """Go on after a pause."""
-        await self._engine.resume(self.id, by)
+    async def resume(self, by: str = "", map: Mapping[str, str] | None = None) -> None:  # noqa: A002  the word users write
+        """Go on after a pause; `map` says what is called otherwise now, as `Engine.resume`."""
+        await self._engine.resume(self.id, by, map)
 
     async def retry(self, step: str = "", by: str = "", **said: Any) -> None:
         """Go on after a failure or a cancel, as `Engine.retry`: with a step, or with whatever was cut off."""

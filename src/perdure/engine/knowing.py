@@ -82,14 +82,16 @@ def rules_of(journal: Journal, tools: Iterable[AnyTool], *, planning: bool = Fal
     )  # fmt: skip
 
 
-def knowledge_of(
+def knowledge_of(  # noqa: PLR0913  each is a part of the world
     tools: Iterable[AnyTool],
     plans: Mapping[str, Plan],
     strategies: Mapping[str, Any],
     secrets: Mapping[str, str],
     layers: tuple[Layer, ...] = (),
+    *,
+    is_all: bool = False,
 ) -> Knowledge:
-    """What the core may ask about the world."""
+    """What the core may ask about the world. `is_all`: nobody performs a tool that is not among these."""
     known = by_name(tools)
 
     def repeat(call: Call) -> Repeat:
@@ -119,7 +121,22 @@ def knowledge_of(
 
         return standing_in(known, call, skills)
 
+    def knows(call: Call) -> bool:
+        return not is_all or call.kind != "tool" or call.name in known
+
     digests = {name: plan.hash.rpartition(":")[2] for name, plan in plans.items()}
     return Knowledge(
-        repeat, seconds, strategies, digests, secrets, probes, undo, lasts, layers, estimate, outside_of(known), skilled
+        repeat,
+        seconds,
+        strategies,
+        digests,
+        secrets,
+        probes,
+        undo,
+        lasts,
+        layers,
+        estimate,
+        outside_of(known),
+        skilled,
+        knows,
     )

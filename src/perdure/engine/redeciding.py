@@ -9,6 +9,7 @@ the world leads to what was recorded, the rules have changed.
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar, Final, NamedTuple, TypeGuard, cast
 
 from msgspec import structs
@@ -17,7 +18,9 @@ from perdure.core import events as e
 from perdure.core.accepting import Look, Message
 from perdure.core.deciding import Moment
 from perdure.core.evolve import evolve
+from perdure.core.names import Names
 from perdure.core.refusing import Refused
+from perdure.core.renaming import by_words
 from perdure.core.state import Rules, State
 from perdure.core.turn import replay, turn
 from perdure.errors import PerdureError
@@ -36,6 +39,7 @@ MESSAGES: Final = frozenset(
         "run_reopened",
         "run_forked",
         "run_revised",
+        "names_mapped",
         "attempt_ended",
         "attempt_lost",
         "attempt_progressed",
@@ -90,7 +94,9 @@ async def redecided(journal: Journal, run: str, rules: Rules, tools: Collection[
     """The same for a run in a journal. `NotKnown` if its tools are not: what they declare is part of the rules."""
     _, entries = await journal.load(run)
     facts = [(e.decode(each.type, each.body), each.at) for each in entries]
-    missing = sorted({*_unknown_tools(rules, facts, tools), *_unknown_strategies(rules, facts)})
+    names = _names_in(facts)
+    rules = by_words(rules, names)  # who was renamed is asked also about what was decided before
+    missing = sorted({*_unknown_tools(rules, facts, tools, names), *_unknown_strategies(rules, facts)})
     if missing:
         told = f"{run} was decided by what is not known here: {', '.join(missing)}"
         raise NotKnown(told, "name the module that has it with --tools")
@@ -102,12 +108,17 @@ def _is_adjustment(event: e.Event) -> TypeGuard[e.RunRevised | e.RevisionRefused
     return isinstance(event, (e.RunRevised, e.RevisionRefused)) and event.after != ""
 
 
-def _unknown_tools(rules: Rules, facts: Sequence[Fact], tools: Collection[str]) -> Iterator[str]:
+def _names_in(facts: Sequence[Fact]) -> Names:
+    said = (event for event, _ in facts if isinstance(event, e.NamesMapped))
+    return reduce(Names.after, said, Names())
+
+
+def _unknown_tools(rules: Rules, facts: Sequence[Fact], tools: Collection[str], names: Names) -> Iterator[str]:
     plans = {plan for event, _ in facts if (plan := getattr(event, "plan", ""))}
     yield from {event.tool for event, _ in facts if isinstance(event, e.RungTaken) and event.tool} - {*tools}
     for outline in map(rules.outline, plans):
         named = (outline.traits(node).tool for node in outline.index.nodes)
-        yield from (tool for tool in named if tool and tool not in tools)
+        yield from (tool for tool in map(names.tool, named) if tool and tool not in tools)
 
 
 def _unknown_strategies(rules: Rules, facts: Sequence[Fact]) -> Iterator[str]:
@@ -248,9 +259,10 @@ class _Redeciding:
         return Moment(at, slots, tools, locked, room.held)
 
     def _tools_used(self, begun: list[e.AttemptStarted], end: int) -> dict[str, int]:
-        cells = self._folded(end).cells
-        used = Counter(cells[each.step].traits.tool for each in begun)
-        return {tool: used[tool] for cell in cells.values() if (tool := cell.traits.tool)}
+        state = self._folded(end)
+        name, cells = state.names.tool, state.cells
+        used = Counter(name(cells[each.step].traits.tool) for each in begun)
+        return {tool: used[tool] for cell in cells.values() if (tool := name(cell.traits.tool))}
 
     def _locks_of(self, difference: Difference, locked: frozenset[str]) -> frozenset[str]:
         """Locks of the first who would begin now and did not: another run may have held them.

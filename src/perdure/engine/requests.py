@@ -72,7 +72,11 @@ async def _who(engine: "Engine", given: dict[str, Any]) -> Any:  # noqa: ARG001 
 
 
 async def _resume(engine: "Engine", given: dict[str, Any]) -> Any:
-    return await engine.resume(given.get("run"), given.get("by", ""))
+    """A run, or all of them: those that go on, and why some do not."""
+    if given.get("run") is not None:
+        return await engine.resume(**given)
+    runs = await engine.resume(by=given.get("by", ""))
+    return {"runs": runs, "left": {run: f"{why.code}: {why.message}" for run, why in engine.left.items()}}
 
 
 async def _stop(engine: "Engine", given: dict[str, Any]) -> Any:
@@ -105,7 +109,7 @@ _BEGINNING: Final = frozenset({"start", "resume", "retry", "fork", "rollback"})
 _FIELDS: Final = {
     "start": ("plan", "inputs", "session", "seed", "workspace"),
     "who": (),
-    "resume": ("run", "by"),
+    "resume": ("run", "by", "map"),
     "stop": ("by",),
     "retry": ("run", "step", "by", "edits", "why", "base", "widen"),
     "fork": ("run", "at", "step", "inputs", "by", "plan"),

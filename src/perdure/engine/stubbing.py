@@ -94,7 +94,7 @@ async def stubbed(
     def outlined(digest: str) -> Outline:
         return outline if digest == outline.digest else rules.outline(digest)
 
-    found = replace(rules, outline=outlined)
+    found = replace(recording.state.rules, outline=outlined)
     stub = _Stub(State(RUN, found), recording, at)
     stub.state.kept.update((each.digest, each.data) for each in artifacts if each.data is not None)
     return stub.through(started)

@@ -66,6 +66,7 @@ class Knowledge:
     outside: Outside = lambda _: ""
     """What a tool reads outside of the run, in words."""
     skilled: Callable[[Call, Sequence[str]], Sequence[str]] = lambda _call, _skills: ()
+    knows: Callable[[Call], bool] = lambda _: True
 
 
 class Host:
@@ -89,8 +90,8 @@ class Host:
         """Plans that were asked for lately, by digest; also one that no journal has yet."""
         self._of_plans: dict[int, Outline] = {}
         """The same by where their plans lie in memory, which they hold on to."""
-        self.can: Callable[[State], bool] = lambda _: True
-        """Whether a run can be carried on here."""
+        self.why_not: Callable[[State], PerdureError | None] = lambda _: None
+        """Why a run cannot be carried on here, if it cannot."""
         self.runners: dict[str, Runner] = {}
         self.heart: Callable[[], object] = lambda: None
         """Called before an attempt begins that has to be over at some time: it might not give others a turn."""
@@ -103,7 +104,7 @@ class Host:
         self.rules = Rules(
             self.shelf.read, self._outline, knowledge.repeat, knowledge.seconds,
             knowledge.strategies, knowledge.plans, knowledge.probes, knowledge.undo,
-            knowledge.lasts, knowledge.estimate, skilled=knowledge.skilled,
+            knowledge.lasts, knowledge.estimate, skilled=knowledge.skilled, knows=knowledge.knows,
         )  # fmt: skip
         self._tasks: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Future[Runner]] = {}
@@ -183,9 +184,12 @@ class Host:
         runner = Runner(self, self.folded(found, entries), found.head_seq)
         if runner.state.ended is None:
             self.runners[run] = runner
-            runner.is_foreign = not self.can(runner.state)
             runner.count_anew()
-            runner.go_on()
+            why = self.why_not(runner.state)
+            if why is None:
+                runner.go_on()
+            else:
+                runner.leave(why)
         return runner
 
     async def reopened(self, run: str) -> Runner:
@@ -352,7 +356,9 @@ class Host:
 
     async def _load_quietly(self, run: str) -> None:
         try:
-            await self.runner(run)
+            runner = await self.runner(run)
+            if runner.foreign is not None:
+                _log.error("the run %s does not go on: %s: %s", run, runner.foreign.code, runner.foreign)
         except PerdureError as error:
             _log.error("the run %s cannot be loaded: %s", run, error)
             self._tell_waiting(run, error)

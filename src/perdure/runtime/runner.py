@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, Message
 from perdure.core.allowing import layers_around
-from perdure.core.calls import Outcome
+from perdure.core.calls import Call, Outcome
+from perdure.core.cells import Cell
 from perdure.core.judging import judging_call
 from perdure.core.origins import explained
+from perdure.core.policy import Layer
 from perdure.core.refusing import Over, Refused
 from perdure.core.seeing import SECRETS, call_of, with_secrets
 from perdure.core.state import State
@@ -69,8 +71,10 @@ class Runner:
         self.host = host
         self.run: Final = state.run
         self.state = state
-        self.is_foreign = False
-        """Whether its plan cannot be carried out here: then it takes messages, and begins nothing."""
+        self.foreign: PerdureError | None = None
+        """Why it cannot be carried on here: then it takes messages, and begins nothing."""
+        self._is_left = False
+        """Whether nobody has said yet what became of its attempts, because it cannot be carried on here."""
         self.head = head
         """The number of the last fact that is durable, or about to be."""
         self.stage = Stage(host.performer, self._told, host.grace)
@@ -123,6 +127,8 @@ class Runner:
         """
         for event in _events_in(message):
             e.decode(event.type, e.encode(event))
+        if self._is_left and not isinstance(message, e.NamesMapped):
+            self.go_on()
         future: asyncio.Future[None] = self._loop.create_future()
         self._inbox.append((message, future))
         self._wake()
@@ -133,8 +139,26 @@ class Runner:
         self.state.kept.update((each.digest, each.data) for each in artifacts if each.data is not None)
         return self.send(started)
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether somebody else has to carry it on."""
+        return self.foreign is not None
+
+    def leave(self, why: PerdureError) -> None:
+        """Leave a run that was loaded as it is, until somebody has something to say to it."""
+        self.foreign, self._is_left = why, True
+
+    def take_up(self) -> None:
+        """Carry it on here after all."""
+        self.foreign = None
+        if self._is_left:
+            self.go_on()
+        else:
+            self.post(Look())
+
     def go_on(self) -> None:
         """Pick up a run that was loaded: nobody saw how its attempts ended."""
+        self._is_left = False
         for command in pending(self.state):
             self.post(e.AttemptLost(step=command.step, visit=command.visit, attempt=command.attempt, deed=command.deed))
         self.post(Look())
@@ -208,7 +232,7 @@ class Runner:
             if isinstance(event, (e.AttemptEnded, e.AttemptLost)) and event.deed == "do":
                 room.give(run, self._tools.pop(event.step))
             elif isinstance(event, e.AttemptStarted) and event.deed == "do":
-                tool = self._tools[event.step] = state.cells[event.step].traits.tool
+                tool = self._tools[event.step] = state.names.tool(state.cells[event.step].traits.tool)
                 room.take(run, tool)
         room.want(run, () if self.is_foreign or state.paused_at is not None else state.hungry)
         if state.locks or state.parked or not room.is_unlocked:
@@ -380,21 +404,29 @@ class Runner:
         until = work.until
         seconds = None if until is None else max(0.0, (until - state.clock(self.now())) / 1000)
         return Attempt(
-            self.run, command.step, command.visit, command.attempt, key, call, seconds, partial(self._report, command),
-            by="probe" if command.deed == "probe" else "call",
-            digest=work.digest, layers=layers_around(cell, self.host.layers), approved=frozenset(work.approved),
+            self.run, command.step, command.visit, command.attempt, key, state.names.called(call), seconds,
+            partial(self._report, command), by="probe" if command.deed == "probe" else "call",
+            digest=work.digest, layers=self._layers(cell, call), approved=frozenset(work.approved),
             note=self.stage.note,
         )  # fmt: skip
+
+    def _layers(self, cell: Cell, call: Call) -> tuple[Layer, ...]:
+        """All that holds for a call of a step."""
+        names, outer = self.state.names, self.host.layers
+        if call.kind != "tool" or call.name not in names.tools:
+            return layers_around(cell, outer)
+        return names.layers(call.name, outer, layers_around(cell, ()))
 
     def _judging_attempt(self, command: StartAttempt) -> Attempt:
         """What a judge is asked. It is judged itself by all that holds for the step."""
         cell = self.state.cells[command.step]
         digest = digest_of(judging_call(self.state, cell).data)
+        call = judging_call(self.state, cell, self.host.secrets)
         return Attempt(
             self.run, command.step, command.visit, command.attempt,
             key_of(self.run, f"{command.step}~", command.visit, digest),
-            judging_call(self.state, cell, self.host.secrets), deed="judge",
-            digest=digest, layers=layers_around(cell, self.host.layers), note=self.stage.note,
+            self.state.names.called(call), deed="judge",
+            digest=digest, layers=self._layers(cell, call), note=self.stage.note,
             approved=frozenset(cell.work.looking.approved if cell.work.looking else ()),
         )  # fmt: skip
 
@@ -409,12 +441,15 @@ class Runner:
         if SECRETS in effect.call:
             call = with_secrets(call, self.host.secrets)
         return Attempt(
-            self.run, command.step, command.visit, command.attempt, key, call, deed="undo",
+            self.run, command.step, command.visit, command.attempt, key, self.state.names.called(call), deed="undo",
             by="undo" if is_own else "call",
             output=effect.output.load(self.state.read) if is_own and effect.output else None,
-            digest=digest, layers=() if is_own else layers_around(effect.cell, self.host.layers),
+            digest=digest, layers=() if is_own else self._layers(effect.cell, call),
             approved=frozenset(effect.approved), note=self.stage.note,
         )  # fmt: skip
+
+    def _outside(self, tool: str) -> str:
+        return self.host.outside(self.state.names.tool(tool))
 
     def _report(self, command: StartAttempt, fraction: float, message: str = "") -> None:
         """Called from any thread."""
@@ -451,7 +486,7 @@ class Runner:
         if outcome.approval is not None:
             approval = outcome.approval
             if about.get("deed", "do") == "do":
-                approval = explained(approval, self.state.cells[about["step"]], self.host.outside)
+                approval = explained(approval, self.state.cells[about["step"]], self._outside)
             return e.AttemptEnded(exit="failure", approval=approval, **about)
         if outcome.failure is None:
             try:

@@ -222,10 +222,11 @@ def _check_tool(tool: str, with_: Mapping[str, Raw], path: Path, toolbox: Toolbo
         hint = did_you_mean(tool, toolbox.tools) or "add it to the toolbox, or name another"
         yield Problem("PRD1401", f'there is no tool "{tool}"', (*path, "tool"), hint)
     elif facts.inputs is not None:
-        yield from _check_arguments(tool, facts.inputs, with_, path)
+        yield from check_arguments(tool, facts.inputs, with_, path)
 
 
-def _check_arguments(tool: str, schema: Mapping[str, Raw], with_: Mapping[str, Raw], path: Path) -> Iterator[Problem]:
+def check_arguments(tool: str, schema: Mapping[str, Raw], with_: Mapping[str, Raw], path: Path) -> Iterator[Problem]:
+    """Arguments that a tool does not have, and those that it needs."""
     properties, required = schema.get("properties"), schema.get("required")
     known = list(properties) if is_mapping(properties) else []
     for name in with_ if is_mapping(properties) else ():

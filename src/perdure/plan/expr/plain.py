@@ -44,13 +44,6 @@ def plain_of(tree: Node) -> Truth | None:
     return _joined(tree.function, found) if len(found) == len(parts) else None
 
 
-_JOINING: Final[dict[str, Callable[[list[bool | None]], bool]]] = {
-    "_&&_": all,
-    "_||_": any,
-    "!_": lambda truths: not truths[0],
-}
-
-
 def _joined(function: str, parts: list[Truth]) -> Truth:
     join = _JOINING[function]
 
