@@ -4,7 +4,6 @@ from collections import defaultdict
 
 from perdure.core import events as e
 from perdure.core.calls import Usage
-from perdure.core.cells import Work
 from perdure.core.ending import is_item
 from perdure.core.ladder import plan_in
 from perdure.plan.model.steps import Working
@@ -178,7 +177,6 @@ def owners_of(state, step):
     for each in (cell, *cell.around):
         budgets = []
         if isinstance(each.step, Working) and not is_item(each):
-            assert isinstance(each.body, Work) or each.body is not None
             budgets.append(each.step.budget)
         plan = each.scope.outline.plan if each.parent is None else None if is_item(each) else plan_in(each)
         budgets.append(plan.budget if plan else None)
