@@ -211,6 +211,33 @@ def test_an_adjuster_that_breaks_does_not_end_the_run_and_is_not_asked_for_ever(
     assert [each[2] for each in refusals(made)] == ["it broke: RuntimeError: no idea"] * 3
 
 
+def test_what_an_adjuster_does_to_what_it_sees_is_its_own_affair():
+    def careless(occasion):
+        if occasion.step == "a":
+            occasion.output["x"].append(7)
+            occasion.inputs["y"] = 7
+            occasion.result("a").output.clear()
+
+    steps = new("a"), new("b", **{"with": {"of": "${steps.a.output}", "y": "${inputs.y}"}})
+    made = world(*steps, script={"a": Outcome({"x": [1]})}, adjuster=careless, inputs={"y": {"default": 1}})
+    assert made.made[-1].call.arguments == {"of": {"x": [1]}, "y": 1}
+
+
+def test_a_long_complaint_is_cut():
+    def broken(occasion):
+        raise RuntimeError("no " * 100_000)
+
+    assert len(refusals(world(new("a"), adjuster=broken))[0][2]) < 3_000
+
+
+def test_what_results_add_does_not_count_for_the_rules():
+    steps = new("a", grows={"into": "g"}), {"id": "g", "parallel": []}, new("b")
+    wanted = Outcome({"next_steps": [{"tool": "x.y"}]})
+    rule = {"after": ["b"], "edits": [insert("n", "b")]}
+    made = world(*steps, script={"a": wanted}, rules=[rule], most=1)
+    assert [each[0] for each in revisions(made)] == ["next_steps", "rule 1"]
+
+
 def test_a_condition_that_cannot_be_looked_at_is_told():
     rule = {"after": ["a"], "when": "output.size > 3", "edits": [insert("n", "a")]}
     made = world(new("a"), script={"a": "a text"}, rules=[rule])

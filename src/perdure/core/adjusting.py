@@ -6,6 +6,7 @@ be taken is journalled too, and the plan stays as it was.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,6 +25,8 @@ from perdure.plan.model.parts import Adjusting, AdjustmentRule
 
 REPLAN: Final = "replan"
 _USUAL: Final = Adjusting()
+MOST_SAID: Final = 2_000
+"""How much of a reason is written down, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ class Outcome:
 
     @property
     def output(self) -> Any:
-        """What it gave."""
-        return output_of(self._state, self._cell)
+        """What it gave; a copy, which is nobody else's."""
+        return deepcopy(output_of(self._state, self._cell))
 
     @property
     def failure(self) -> Failure | None:
@@ -104,8 +107,8 @@ class Occasion:
 
     @property
     def inputs(self) -> Mapping[str, Any]:
-        """What the run was given."""
-        return inputs_of(self._turn.state, self._turn.state.cells[""].within)
+        """What the run was given; a copy, too."""
+        return deepcopy(inputs_of(self._turn.state, self._turn.state.cells[""].within))
 
     def result(self, step: str) -> Outcome:
         """What another step came to. `KeyError` if it was not reached."""
@@ -150,7 +153,7 @@ def _plan(state: State) -> Plan:
 def _consider(turn: Deciding, cell: Cell, occasion: Occasion, word: str) -> bool:
     """Let the first one have it that wants something; whether the plan is another one now."""
     state, adjusting = turn.state, _plan(turn.state).adjust or _USUAL
-    if state.adjusted.total() >= adjusting.most:
+    if state.adjusted.total() - state.adjusted[e.NEXT_STEPS] >= adjusting.most:
         return False
     for by, wish in _wishes(turn, cell, occasion, word, adjusting):
         try:
@@ -193,7 +196,8 @@ def _if_it_holds(turn: Deciding, cell: Cell, occasion: Occasion, word: str, rule
 def told(error: Exception) -> str:
     """What went wrong, for people."""
     known = isinstance(error, (ExpressionError, NotRevised))
-    return error.message if known else f"it broke: {type(error).__name__}: {error}"
+    said = error.message if known else f"it broke: {type(error).__name__}: {error}"
+    return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}…"
 
 
 def _take(turn: Deciding, cell: Cell, by: str, wanted: Adjustment, occasion: Occasion) -> bool:
