@@ -1,4 +1,4 @@
-"""Docs are under test: every plan, every Python block and every command in them runs; every name is documented."""
+"""E20: docs are under test. Every plan, every Python block and every command in them runs; every name is documented."""
 
 import re
 import shutil
@@ -95,6 +95,15 @@ def test_the_settings_in_the_docs_can_be_set(tmp_path):
     page = (ROOT / "docs/reference/config.md").read_text(encoding="utf-8")
     (tmp_path / "perdure.toml").write_text(next(text for info, text in BLOCK.findall(page) if info == "toml"))
     assert load(env={"HOME": str(tmp_path)}, cwd=tmp_path).settings.limits.tools == {"http.get": 4}
+
+
+def test_every_requirement_that_is_called_met_is_named_by_a_test():
+    text = (ROOT / "docs/reference/requirements.md").read_text(encoding="utf-8")
+    met = re.findall(r"^\| ([A-Z]\d+) \|", text, re.MULTILINE)
+    tests = "\n".join(each.read_text(encoding="utf-8") for each in (ROOT / "tests").rglob("*.py"))
+    named = {*re.findall(r"\b([TEMAX]\d{1,2})\b", tests), *map(str.upper, re.findall(r"test_([temax]\d{1,2})_", tests))}
+    assert len(met) == len(set(met)) > 30
+    assert sorted(set(met) - named) == []
 
 
 def test_every_error_code_is_documented():

@@ -1,4 +1,4 @@
-"""E19 A3 X2: the gate of planning, and plans that change by rule in a real engine, across crashes and in every replay."""
+"""E13 E19 A3 X2: the gate of planning, and plans that change by rule in a real engine, across crashes and in every replay."""
 
 import asyncio
 
@@ -101,6 +101,43 @@ async def test_a_run_goes_on_with_the_plan_it_has_made_of_itself(tmp_path):
         result = await engine.run(run.id).result()
     assert [*result.output] == ["search_1", "search_2"]
     assert sorted(DONE) == ["tides", "tides 0", "tides 1"], "nothing was searched for twice"
+
+
+@tool(name="deed.review", repeat="safe")
+def review(text: str) -> dict:
+    """Judge a text, and say what would mend it."""
+    mend = {"tool": "text.replace", "with": {"text": text, "old": "teh", "new": "the"}}
+    return {"good": "teh" not in text, "next_steps": [{"id": "mended", **mend}] if "teh" in text else []}
+
+
+CRITIC = {
+    "steps": [
+        {"id": "draft", "tool": "flow.echo", "with": {"value": "${inputs.text}"}},
+        {
+            "id": "review",
+            "tool": "deed.review",
+            "with": {"text": "${steps.draft.output}"},
+            "grows": {"into": "fixes", "most": 1, "tools": ["text.*"]},
+        },
+        {"id": "fixes", "parallel": []},
+        {
+            "id": "which",
+            "decide": "steps.review.output.good ? 'as_it_is' : 'as_mended'",
+            "choices": ["as_it_is", "as_mended"],
+        },
+        {"id": "as_mended", "tool": "flow.echo", "with": {"value": "${steps.fixes.output}"}, "on": {"success": "done"}},
+        {"id": "as_it_is", "tool": "flow.echo", "with": {"value": "${steps.draft.output}"}},
+    ],
+    "inputs": {"text": {"type": "string"}},
+}
+
+
+@pytest.mark.parametrize(("text", "output"), [("the tide", "the tide"), ("teh tide", {"mended": "the tide"})])
+async def test_e13_a_critic_judges_proposes_fixes_and_leads_elsewhere(text, output):
+    async with Engine.open(tools=[review], agent_planning=True) as engine:
+        run = await engine.start(Plan.model_validate(CRITIC), inputs={"text": text})
+        assert (await run.result()).output == output
+        await assert_replays(engine.journal, run.id)
 
 
 async def test_limits_are_not_reset_by_a_fork(tmp_path):
