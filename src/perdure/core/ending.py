@@ -272,7 +272,7 @@ def _own_say(turn: Deciding, root: Cell) -> Ending:
 def unmet_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None, *, relaxed: bool = False) -> Failure | None:
     """What a good result does not fulfil. Without an output, it is what follows from the body."""
     step = cell.traits.working
-    if step is None or not cell.traits.is_judged or exit_ in {*step.verdicts, *NOT_JUDGED}:
+    if step is None or not cell.traits.is_judged or exit_ in step.verdicts or exit_ in NOT_JUDGED:
         return None
     value = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     try:

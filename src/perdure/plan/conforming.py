@@ -22,6 +22,8 @@ PATTERN_BYTES: Final = 1_000_000
 """Memory of one pattern."""
 MOST_READY: Final = 4096
 """Schemas that are kept ready, with about two kilobytes each."""
+FLAT: Final = 1_000
+"""Values within a value that is not worth looking through."""
 SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 SENTENCE: Final = 300
 """Letters of one flaw; the library quotes whole values."""
@@ -49,7 +51,8 @@ def flaws(value: Raw, schema: Mapping[str, Any], most: int = 5, place: Path = ()
     `place` is where the value itself stands, as in `("inputs",)`.
     """
     try:
-        _refuse_large(value)
+        if not _is_flat(value):
+            _refuse_large(value)
         ready = _ready(schema)
         if ready.refers:
             _refuse_long(schema, value)
@@ -136,6 +139,14 @@ def _unusable(why: str, place: Path = ()) -> _Unusable:
 
 
 # ------------------------------------------------------------------------------- bounds
+
+
+def _is_flat(value: Raw) -> bool:
+    """Whether it is an object with some plain values, as most results are: nothing in it is deep or large."""
+    if type(value) is not dict:
+        return False
+    inside = cast("dict[str, Raw]", value).values()
+    return len(inside) <= FLAT and SCALARS.issuperset(map(type, inside))
 
 
 def _refuse_large(value: Raw) -> None:
