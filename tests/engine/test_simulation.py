@@ -13,11 +13,14 @@ import pytest
 from simulated_world import History
 
 import perdure.engine.engine as front
+from perdure.engine import forking
 from perdure.testing.clock import run
 
 SHARDS = 20
 FIRST = 1_000_000
 """Seeds of the campaign begin here; those that once failed are below."""
+CHANGING = 100_000_000
+"""And here those in which plans are revised and runs are forked."""
 FLOOR = 5_000
 
 
@@ -25,7 +28,8 @@ FLOOR = 5_000
 def quiet(caplog, monkeypatch):
     """What is logged of a thousand dying processes helps nobody; and others want ids of their own."""
     caplog.set_level(logging.CRITICAL)
-    monkeypatch.setattr(front, "new_id", front.new_id)
+    for place in (front, forking):
+        monkeypatch.setattr(place, "new_id", place.new_id)
     gc.freeze()
     yield
     gc.unfreeze()
@@ -33,7 +37,7 @@ def quiet(caplog, monkeypatch):
 
 def told(seed):
     """One history, held against all laws; what happened in it."""
-    history = History(seed)
+    history = History(seed, changes=seed >= CHANGING)
     try:
         run(history.pass_by())
     except BaseException as error:
@@ -51,6 +55,16 @@ def test_no_promise_is_broken_in_any_history(shard, volume):
     for seed in range(first, first + count):
         seen.update(told(seed).world.seen)
     assert min(seen[what] for what in ("lives", "lose", "keep", "fail", "full", "doubts", "pause", "cancel")) > 0, seen
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_no_promise_is_broken_while_plans_are_revised_and_runs_are_forked(shard, volume):
+    count = volume(1_000, 200_000) // SHARDS
+    seen, first = Counter(), CHANGING + shard * count
+    for seed in range(first, first + count):
+        seen.update(told(seed).world.seen)
+    assert min(seen[what] for what in ("lives", "lose", "keep", "fail", "revise", "fork")) > 0, seen
 
 
 @pytest.mark.campaign

@@ -16,6 +16,7 @@ import perdure.engine.engine as front
 from perdure import Context, Engine, ToolFailure, tool
 from perdure.core import events as e
 from perdure.core.calls import Outcome
+from perdure.engine import forking
 from perdure.errors import PerdureError
 from perdure.journal import MemoryJournal
 from perdure.ports import DiskFull, JournalError, Suspect
@@ -128,7 +129,7 @@ class World:
         if life == self.life:
             self.effects.append(Effect(kind, run, step, visit, attempt, key))
             if kind == "never":
-                twice = [each for each in self.effects if each.key == key]
+                twice = [each for each in self.effects if each.key == key and each.run == run]
                 self.law(len(twice) == 1, f"{name} was done twice")
         await asyncio.sleep(self.draw.choice((0, 0, 0.01, 1)))
 
@@ -156,7 +157,11 @@ class World:
         self.holders.clear()
 
     def happened(self, run, step, visit):
-        return any((each.run, each.step, each.visit) == (run, step, visit) for each in self.effects)
+        """Whether somebody did it: the run, or one that it is a fork of."""
+        done = (
+            (each.step, each.visit) == (step, visit) and f"{run}_".startswith(f"{each.run}_") for each in self.effects
+        )
+        return any(done)
 
 
 WORLD: World
@@ -203,9 +208,11 @@ TOOLS = [_tool("safe", "safe"), _tool("keyed", "keyed"), _tool("never", "never")
 class History:
     """One seed: some runs, some processes one after another, and in the end one that is left in peace."""
 
-    def __init__(self, seed, *, peaceful=False):
+    def __init__(self, seed, *, peaceful=False, changes=False):
         global WORLD  # noqa: PLW0603  tools are made once, and find the world they are in here
         self.seed, self.peaceful = seed, peaceful
+        self.changes = changes
+        """Whether plans are revised and runs are forked."""
         draw = self.draw = random.Random(seed)
         total = draw.choice((1, 2, 4, 256))
         self.limits = Limits(run=draw.choice((1, 2, 64)), total=total, grace=2.0)
@@ -330,12 +337,13 @@ class History:
             return
         run = self.draw.choice(sorted(self.known))
         by = f"m{next(self.messages)}"
-        what = self.draw.choices(
-            ("pause", "signal", "answer", "cancel", "cancel step"), (3, 3, 4, self.cancels, self.cancels)
-        )[0]
+        words, often = ["pause", "signal", "answer", "cancel", "cancel step"], [3, 3, 4, self.cancels, self.cancels]
+        if self.changes:
+            words, often = [*words, "revise", "fork"], [*often, 8, 2]
+        what = self.draw.choices(words, often)[0]
         with suppress(PerdureError):
             await self.say(engine, run, what, by)
-            if what not in {"answer", "cancel step"}:
+            if what not in {"answer", "cancel step", "fork"}:
                 self.heard.append((run, by))
         if what == "pause":
             await asyncio.sleep(self.draw.choice((0, 1, 20)))
@@ -356,8 +364,23 @@ class History:
                 live = sorted(key for key, cell in state.cells.items() if key and cell.status == "active")
                 if live:
                     await engine.cancel(run, step=self.draw.choice(live))
+            case "revise":
+                state = (await engine.result(run))._state
+                await engine.revise(run, [edit_by_lot(state, by, self.draw)], by=by)
+            case "fork":
+                await self.fork(engine, run, by)
             case _:
                 await self.answer_all(engine, run, most=1)
+
+    async def fork(self, engine, run, by):
+        """Let a run go its own way, from where it stands or from earlier on. Once it is told, it is there."""
+        name = f"{run}_{by}"
+        head = (await engine.journal.run(run)).head_seq
+        forking.new_id = lambda *_: name
+        made = await engine.fork(run, at=self.draw.choice((None, None, self.draw.randint(1, head))), by=by)
+        self.world.law(made.id == name, f"{made.id} is not {name}")
+        self.heard.append((name, by))
+        self.known.add(name)
 
     async def answer_all(self, engine, run, most=100):
         """Answer truthfully what is asked."""
@@ -383,6 +406,8 @@ class History:
         async with self.engine(disk) as engine:
             for number in range(len(self.plans)):
                 await self.begin(engine, number)
+            self.runs = sorted(each.id for each in await self.disk.runs())  # forks may be there of which nobody heard
+            assert self.known <= set(self.runs)
             await asyncio.gather(
                 *(self.see_through(engine, run) for run in self.runs)
             )  # one may wait for another's lock
@@ -440,6 +465,26 @@ class History:
         return found
 
 
+def edit_by_lot(state, name, draw):
+    """An edit that may fit or not."""
+    known = sorted(state.cells[""].scope.outline.index.by_id)
+    beside = draw.choice(known)
+    kind = draw.choice(("safe", "keyed", "never", "scarce"))
+    step = {"id": name, "tool": f"sim.{kind}", "with": {"n": 1}}
+    group = {"id": name, "parallel": [{**step, "id": f"{name}a"}, {**step, "id": f"{name}b"}]}
+    return draw.choice(
+        (
+            {"insert": step, "after": beside},
+            {"insert": draw.choice((step, group)), "into": ""},
+            {"insert": {**step, "undo": {"tool": "sim.undo", "with": {"of": name}}}, "before": beside},
+            {"remove": beside},
+            {"replace": beside, "step": {**step, "id": draw.choice((beside, name))}},
+            {"amend": beside, "fields": {"title": name}},
+            {"amend": "", "fields": {"limit": draw.randint(1, 3)}},
+        )
+    )
+
+
 def _outputs(state):
     from perdure.core.seeing import output_of
 
@@ -449,14 +494,16 @@ def _outputs(state):
 def _no_new_intent_after_the_stop(facts):
     stopped = False
     for type_, event in facts:
-        stopped = stopped or type_ == "run_stopping"
+        stopped = (stopped or type_ == "run_stopping") and type_ != "run_forked"
         assert not (stopped and type_ == "attempt_started" and event.deed == "do"), "it began after the stop"
 
 
 def _one_end_each(facts):
     under_way = set()
     for type_, event in facts:
-        if type_ == "attempt_started":
+        if type_ == "run_forked":
+            under_way.clear()  # it is under way in the other run
+        elif type_ == "attempt_started":
             under_way.add((event.step, event.visit, event.attempt, event.deed))
         elif type_ in {"attempt_ended", "attempt_lost"}:
             under_way.remove((event.step, event.visit, event.attempt, event.deed))
