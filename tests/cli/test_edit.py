@@ -99,3 +99,23 @@ def test_e19_the_command_line_lets_plans_change_by_rule_unless_it_is_told_not_to
     assert "n " in place.do("run", place.plan(RULED), "--dry-run").stdout
     place.run(RULED, PERDURE_AGENT_PLANNING="off")
     assert [*place.shown()["steps"]] == ["a", "b"]
+
+
+def test_a_run_whose_rules_were_taken_can_be_edited_and_goes_on(place):
+    ruled = RULED.replace("  - {id: b,", "  - {id: q, ask: Go on?}\n  - {id: b,")
+    place.run(ruled, code=4)
+    path = place.path / "editor"
+    path.write_text('#!/bin/sh\nsed -i "s/value: last/value: other/" "$1"\n')
+    path.chmod(0o755)
+    assert "~ b" in place.do("edit", "@last", "--yes", VISUAL=str(path)).stdout
+    place.do("approve", "@last")
+    place.do("resume", "@last")
+    assert place.shown()["steps"]["b"]["output"] == "other"
+
+
+def test_an_editor_that_leaves_rubbish_behind_is_told_so(place):
+    place.run(ASK, code=4)
+    path = place.path / "editor"
+    path.write_text('#!/bin/sh\nprintf "\\377\\376" > "$1"\n')
+    path.chmod(0o755)
+    assert "PRD1002" in place.do("edit", "@last", code=6, VISUAL=str(path)).stderr

@@ -92,6 +92,10 @@ def test_e19_with_the_gate_closed_a_result_is_only_a_result():
         ([called(**{"with": {"key": "${secrets.KEY}"}})], "denied", "the secret KEY"),
         ([called(**{"with": {"of": "${steps.nobody.output}"}})], "unmet", "PRD1202"),
         ([called(needs=["nobody"])], "unmet", "PRD1305"),
+        ([{"steps": [{"id": f"deep{n}", **called()} for n in range(10)]}], "unmet", "they are 11, and 10 may still"),
+        ([{"map": [1, 2], "steps": [{"id": "deep", **called()}]}], "unmet", "first_1 is a map"),
+        ([called(skills=["anything"])], "unmet", "first_1 names skills"),
+        ([called(budget={"usd": -1})], "unmet", "PRD1"),
     ],
 )
 def test_what_cannot_be_taken_fails_the_step_with_what_to_repair(wanted, kind, told):
@@ -174,8 +178,8 @@ def test_an_agent_that_grew_may_add_to_the_plan_too(wanted, status):
 
 def test_what_a_result_has_added_comes_from_where_the_result_does():
     """S: who approves a call sees that its arguments were chosen by what was read outside."""
-    inner = {"id": "g", "map": [1], "steps": [{"id": "deep", **called("x.y", **{"with": {"to": "anybody"}})}]}
-    script = {"first": Outcome({"next_steps": [inner]}), "g/1[0].deep": HANGS}
+    inner = {"id": "g", "steps": [{"id": "deep", **called("x.y", **{"with": {"to": "anybody"}})}]}
+    script = {"first": Outcome({"next_steps": [inner]}), "deep": HANGS}
     made = World({"steps": [first(tool="web.get"), MORE, {"id": "z", "tool": "x.y"}]}, script, planning=True).start()
     made.step()
     [command] = made.commands()
@@ -197,6 +201,39 @@ def test_a_crash_between_what_is_asked_for_and_its_end_changes_nothing():
         made.run()
         assert made.done() == whole.done()
         assert len(revisions(made)) == 1
+
+
+def test_a_strategy_that_the_plan_does_not_name_is_not_had():
+    agent = {"id": "first", "agent": "a", "strategy": "nice", "grows": {"into": "more"}}
+    wanted = [{"agent": "a", "strategy": "evil"}]
+    strategies = {"nice": lambda _: Finish(output={"next_steps": wanted}), "evil": lambda _: Finish()}
+    made = World({"steps": [agent, MORE]}, planning=True, strategies=strategies).start()
+    made.run()
+    assert "calls the strategy 'evil'" in failure(made).message
+
+
+def test_what_a_tool_gave_stays_as_it_gave_it():
+    wanted = [called(budget={"usd": -1})]
+    made = world(wanted, wanted)
+    assert [each.output.data for each in made.find(e.AttemptEnded) if each.step == "first"] == [
+        {"next_steps": [called(budget={"usd": -1})]}
+    ] * 2
+
+
+def test_looser_criteria_help_against_stricter_ones_and_not_against_what_cannot_be_added():
+    step = first(accept=["size(output.next_steps) > 5"], relaxed=["true"])
+    made = world([called()], [called()], step=step)
+    assert (made.status, len(revisions(made))) == ("succeeded", 1), "what will do after all is also added"
+    made = world("rubbish", "rubbish", step=first(accept=["true"], relaxed=["true"]))
+    assert (made.status, failure(made).kind) == ("failed", "unmet")
+
+
+def test_what_a_person_did_may_ask_for_more_too():
+    step = first(recovery={"logic": ["ask"]})
+    made = world(step=step, script={"first": Failure("logic", "no")})
+    made.answer({"choice": "done", "output": {"next_steps": [called()]}})
+    made.run()
+    assert (made.status, len(revisions(made))) == ("succeeded", 1)
 
 
 def test_a_failed_step_adds_nothing():

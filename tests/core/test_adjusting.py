@@ -240,9 +240,11 @@ def test_what_results_add_does_not_count_for_the_rules():
 
 def test_a_condition_that_cannot_be_looked_at_is_told():
     rule = {"after": ["a"], "when": "output.size > 3", "edits": [insert("n", "a")]}
-    made = world(new("a"), script={"a": "a text"}, rules=[rule])
+    other = {"after": ["a"], "edits": [insert("m", "a")]}
+    made = world(new("a"), script={"a": "a text"}, rules=[rule, other])
     [(by, after, told)] = refusals(made)
     assert (by, after, made.status) == ("rule 1", "a", "succeeded")
+    assert [each[0] for each in revisions(made)] == ["rule 2"], "the others are looked at all the same"
     assert "size" in told
 
 

@@ -59,17 +59,6 @@ async def test_a_plan_with_unknown_tools_is_refused_with_all_its_problems():
     assert "flow.echo" in str(refusal.value)
 
 
-async def test_what_is_not_enforced_is_said_and_never_seems_to_hold(caplog):
-    loop = {"id": "a", "tool": "flow.echo", "with": {"value": 1}, "recovery": {"timeout": ["retry", "replan"]}}
-    async with Engine.open() as engine:
-        for _ in range(2):
-            await (await engine.start(a_plan(loop, budget={"usd": 1}))).result()
-        await (await engine.start(a_plan(ECHO, inputs=WORD), {"word": "tide"})).result()
-    assert [record.message for record in caplog.records if "enforce" in record.message] == [
-        "this release does not enforce what a plan says about: recovery by replan"
-    ]
-
-
 async def test_a_plan_by_name_is_a_step_and_may_call_itself():
     down = a_plan(
         {"id": "enough", "decide": "inputs.n > 0 ? 'more' : 'no'", "choices": ["more", "no"], "on": {"no": "done"}},

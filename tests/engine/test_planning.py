@@ -103,6 +103,45 @@ async def test_a_run_goes_on_with_the_plan_it_has_made_of_itself(tmp_path):
     assert sorted(DONE) == ["tides", "tides 0", "tides 1"], "nothing was searched for twice"
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"insert": {"id": "x", "ask": "x?"}, "after": "q"},
+        {"remove": "b"},
+        {"replace": "b", "step": {"id": "c", "checkpoint": True}},
+    ],
+)
+async def test_a_run_whose_rules_were_taken_can_be_resumed_forked_and_tried_again(tmp_path, edit):
+    raw = {
+        "adjust": {
+            "rules": [
+                {"after": ["a"], "edits": [edit]},
+                {"after": ["b"], "edits": [{"amend": "", "fields": {"name": "n"}}]},
+            ]
+        },
+        "steps": [
+            {"id": "a", "tool": "flow.echo", "with": {"value": 1}},
+            {"id": "q", "ask": "Go on?"},
+            {"id": "b", "checkpoint": True},
+            {"id": "z", "tool": "deed.broken"},
+        ],
+    }
+    async with opened(tmp_path / "runs.db", agent_planning=True) as engine:
+        run = await engine.start(Plan.model_validate(raw))
+        while not (await View.of(engine.journal, run.id)).state.questions:  # noqa: ASYNC110  nothing else to wait on
+            await asyncio.sleep(0.001)
+    async with opened(tmp_path / "runs.db", agent_planning=True, resume=True) as engine:
+        assert engine.left == {}
+        await engine.answer(run.id, "q_q_1", True)
+        while (result := await engine.run(run.id).rested()).status != "failed":
+            await engine.answer(run.id, "q_x_1", True)
+        assert result.failure.kind == "unknown", "z broke, and nothing else"
+        await engine.retry(run.id)
+        await engine.run(run.id).result()
+        fork = await engine.fork(run.id, step="z")
+        assert (await fork.result()).status == "failed"
+
+
 @tool(name="deed.review", repeat="safe")
 def review(text: str) -> dict:
     """Judge a text, and say what would mend it."""

@@ -86,6 +86,9 @@ async def test_what_a_tool_declares_is_a_rule_too():
         rules = engine.host.rules
     facts = [(e.decode(each.type, each.body), each.at) for each in await journal.read(run.id)]
     lost = [*facts[:2], (e.AttemptLost(step="a"), 2**41)]
+    assert redecide(run.id, rules, lost).difference is None, "somebody may have heard of it who does not know the tool"
+    later = e.RetryPlanned(step="a", visit=1, attempt=1, due=2**41 + 5_000)
+    lost = [*lost, (later, 2**41)]
     asked = redecide(run.id, rules, lost).difference
     assert [each.type for each in asked.decided] == ["attempt_lost", "question_asked"]
     rules.repeat = knowledge_of([made("safe")], {}, {}, {}).repeat

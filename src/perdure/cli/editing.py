@@ -19,10 +19,12 @@ from perdure.core.cells import Cell
 from perdure.core.evolve import evolve
 from perdure.engine import View
 from perdure.plan.between import edits_between
+from perdure.plan.checks.adjusting import BAD_RULE
 from perdure.plan.diff import diff
 from perdure.plan.edits import as_data
 from perdure.plan.limits import Limits
 from perdure.plan.model.document import Plan
+from perdure.plan.problems import PlanError, Problem
 from perdure.plan.reading import Reading, read_bytes
 from perdure.plan.visible import visible
 from perdure.plan.writing import to_yaml
@@ -88,21 +90,33 @@ def _wanted(view: View, wish: Wish) -> Plan:
         reading = read(wish.file, wish.limits)
     else:
         reading = _from_editor("\n".join([*_told(view), "", to_yaml(view.plan)]), wish)
-    if reading.plan is None or reading.errors:
-        refuse(reading.errors, as_json=wish.as_json)
+    if reading.plan is None or _errors(reading):
+        refuse(_errors(reading), as_json=wish.as_json)
     return reading.plan
+
+
+def _errors(reading: Reading) -> list[Problem]:
+    """What is wrong with a plan that was begun: rules that were taken already cannot be taken once more."""
+    return [each for each in reading.errors if reading.plan is None or each.code != BAD_RULE]
 
 
 def _from_editor(text: str, wish: Wish) -> Reading:
     """Let a person edit a text until it is a plan, or until they have enough."""
     while True:
-        text = click.edit(text, extension=".yaml") or text
+        text = _edited(text)
         reading = read_bytes(text.encode(), "<editor>", None, wish.limits, None)
-        if not reading.errors or not sys.stdin.isatty():
+        if not _errors(reading) or not sys.stdin.isatty():
             return reading
-        print_problems(reading.errors, err=True)
+        print_problems(_errors(reading), err=True)
         if not click.confirm("Edit it again?", default=True, err=True):
             return reading
+
+
+def _edited(text: str) -> str:
+    try:
+        return click.edit(text, extension=".yaml") or text
+    except UnicodeDecodeError as error:
+        raise PlanError([Problem("PRD1002", f"the text is not UTF-8: {error.reason}", file="<editor>")]) from error
 
 
 def _told(view: View) -> Iterator[str]:

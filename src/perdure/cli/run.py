@@ -24,9 +24,7 @@ from perdure.cli.manners import (
 )
 from perdure.cli.toolsets import hint_at_unseen, toolset_or_note
 from perdure.config import Settings
-from perdure.engine.starting import not_enforced
 from perdure.plan import Plan
-from perdure.plan.index import Index
 from perdure.tools import BUILTIN, AnyTool, toolbox_of
 from perdure.tools.builtin import HANDS
 
@@ -62,8 +60,6 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     with hint_at_unseen(toolset):
         found = usable(plan, limits_from(given), toolbox, as_json=given["as_json"])
     tools = (*named, *offers.loaded)
-    if later := not_enforced(Index(found)):
-        click.echo(f"note: this release does not enforce: {', '.join(later)}", err=True)
     settings, inputs = settings_for(given["db"]), inputs_from(found.inputs, pairs, file)
     if given["dry_run"]:
         ctx.exit(carried_out(_rehearsed(found, inputs, settings, given, (*tools, *theirs))))

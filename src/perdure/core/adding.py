@@ -5,6 +5,7 @@ they may call; they name no secret, and cannot add further ones. Whatever they d
 """
 
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from itertools import count
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from perdure.plan.edits import Insert, read_edits
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Growth
-from perdure.plan.model.steps import Growing, SubplanStep
+from perdure.plan.model.steps import Growing, MapStep, SubplanStep, Working
 from perdure.plan.raw import is_list, is_mapping
 from perdure.plan.uses import calls_in
 
@@ -39,12 +40,12 @@ Called = tuple[str, str]
 def refused_growth(turn: Deciding, cell: Cell, output: Value | None) -> Failure | None:
     """Add what a result asks for to the plan; why that cannot be."""
     growth, value = cell.traits.grows, output.load(turn.read) if output else None
-    wanted = value.get(NEXT) if is_mapping(value) else None
+    wanted = deepcopy(value.get(NEXT)) if is_mapping(value) else None
     if growth is None or not wanted or not turn.state.rules.planning or cell.scope.kind != "run":
         return None
     try:
-        edits = as_facts(list(_edits(turn, cell, growth, wanted)))
-        _look_through(cell, growth, edits)
+        edits = as_facts(list(_edits(cell, growth, wanted)))
+        _look_through(turn, cell, growth, edits)
         proposal = propose(turn, cell, NEXT, Adjustment(edits, f"{cell.key} asks for {len(edits)} more"))
     except (ValueError, NotRevised) as error:
         told = error.message if isinstance(error, NotRevised) else str(error)
@@ -53,12 +54,9 @@ def refused_growth(turn: Deciding, cell: Cell, output: Value | None) -> Failure 
     return None
 
 
-def _edits(turn: Deciding, cell: Cell, growth: Growth, wanted: Any) -> Iterator[dict[str, Any]]:
+def _edits(cell: Cell, growth: Growth, wanted: Any) -> Iterator[dict[str, Any]]:
     if not is_list(wanted):
         raise ValueError("it is no list of steps")
-    before = sum(len(each.edits) for each in turn.state.revised if (each.after, each.by) == (cell.key, NEXT))
-    if len(wanted) > growth.most - before:
-        raise ValueError(f"they are {len(wanted)}, and {growth.most - before} may still be added")
     known = cell.scope.outline.index.by_id
     names = (name for n in count(1) if (name := f"{cell.traits.id}_{n}") not in known)
     for step in wanted:
@@ -70,25 +68,43 @@ def _edits(turn: Deciding, cell: Cell, growth: Growth, wanted: Any) -> Iterator[
 # ------------------------------------------------------------------------------- what they may do
 
 
-def _look_through(cell: Cell, growth: Growth, edits: Iterable[Any]) -> None:
-    """`ValueError` if a new step calls, names or adds what it may not."""
-    steps = tuple(edit.insert for edit in read_edits(list(edits)) if isinstance(edit, Insert))
-    new, known = Index(Plan.model_construct(steps=steps)), cell.scope.outline.index
+def _look_through(turn: Deciding, cell: Cell, growth: Growth, edits: Iterable[Any]) -> None:
+    """`ValueError` if there are too many new steps, or one calls, names or adds what it may not."""
+    new, known = _tree_of(edits), cell.scope.outline.index
+    earlier = (each.edits for each in turn.state.revised if (each.after, each.by) == (cell.key, NEXT))
+    left = growth.most - sum(len(_tree_of(each).nodes) for each in earlier)
+    if len(new.nodes) > left:
+        raise ValueError(f"they are {len(new.nodes)}, and {left} may still be added")
     own = {each for node in known.nodes for each in _called(node)}
     for node in new.nodes:
-        if isinstance(node.step, Growing) and node.step.grows is not None:
-            raise ValueError(f"{node.id} would add steps itself")
+        _refuse_unbounded(node)
         for each in _called(node):
             if each not in own and not _is_lent(each, growth.tools or ()):
                 raise ValueError(f"{node.id} calls the {each[0]} {each[1]!r}; {_told(growth, own)}")
     refuse_secrets(NEXT, new, frozenset())
 
 
+def _tree_of(edits: Iterable[Any]) -> Index:
+    steps = tuple(edit.insert for edit in read_edits(list(edits)) if isinstance(edit, Insert))
+    return Index(Plan.model_construct(steps=steps))
+
+
+def _refuse_unbounded(node: Node) -> None:
+    """What is more than one step, or might call more than it says."""
+    if isinstance(node.step, Growing) and node.step.grows is not None:
+        raise ValueError(f"{node.id} would add steps itself")
+    if isinstance(node.step, MapStep):
+        told = f"{node.id} is a map, of which nobody knows how many steps it is; list the steps"
+        raise ValueError(told)  # noqa: TRY004  it is what it is, and not to be had
+    if isinstance(node.step, Working) and node.step.skills:
+        raise ValueError(f"{node.id} names skills, by which any tool might be found; name the tool")
+
+
 def _called(node: Node) -> Iterator[Called]:
     if isinstance(node.step, SubplanStep) and isinstance(node.step.plan, str):
         yield "plan", node.step.plan
     for call, _ in calls_in(node.step) if node.step else ():
-        yield from ((kind, name) for kind in CALL_KINDS if (name := getattr(call, kind, None)))
+        yield from ((kind, name) for kind in (*CALL_KINDS, "strategy") if (name := getattr(call, kind, None)))
 
 
 def _is_lent(called: Called, tools: Iterable[str]) -> bool:

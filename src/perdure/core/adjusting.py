@@ -160,7 +160,7 @@ def _consider(turn: Deciding, cell: Cell, occasion: Occasion, word: str) -> bool
             wanted = wish()
         except Exception as error:  # noqa: BLE001  an adjuster is a stranger's code: it must not end the run
             _refuse(turn, cell, by, told(error))
-            return False
+            continue
         if wanted is not None:
             return _take(turn, cell, by, wanted, occasion)
     return False

@@ -98,6 +98,8 @@ def _relax(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded
         return False
     if unmet_of(turn, cell, outcome.exit, outcome.output, relaxed=True) is not None:
         return False
+    if cell.traits.grows is not None and _refused_growth(turn, cell, outcome) is not None:
+        return False
     turn.record(e.RungTaken(step=cell.key, visit=cell.visit, rung="relax", kind=failure.kind))
     end(turn, cell, Ending(outcome.exit, outcome.output if cell.work.outcome is not outcome else None))
     return True
@@ -202,6 +204,8 @@ def _end_as_done(turn: Deciding, cell: Cell, failure: Failure | None) -> None:
         is_over, flaw = is_judged(turn, cell, exit_)
         if not is_over:
             return
+    if flaw is None and cell.traits.grows is not None:
+        flaw = _refused_growth(turn, cell, told)
     if flaw is None:
         end(turn, cell, Ending(exit_, told.output))
     else:

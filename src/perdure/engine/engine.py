@@ -28,7 +28,7 @@ from perdure.engine.requests import handler
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
 from perdure.engine.sparing import spare_what_is_loaded
-from perdure.engine.starting import accepted, first_fact, not_enforced
+from perdure.engine.starting import accepted, first_fact
 from perdure.engine.upgrading import Gone, Here
 from perdure.errors import PerdureError
 from perdure.journal import open_journal
@@ -246,13 +246,12 @@ class Engine:
         if outline.digest in known:
             return
         toolbox = toolbox_of(self._tools.values()) if names and self._checks_names else None
-        problems = [each for each in check(outline.plan, toolbox, outline.index) if each.severity == "error"]
+        found = check(outline.plan, toolbox, outline.index, begun=not names)
+        problems = [each for each in found if each.severity == "error"]
         if problems:
             raise PlanError(problems)
         self._sound.add(outline.digest)
         known.add(outline.digest)
-        if found := not_enforced(outline.index):
-            _log.warning("this release does not enforce what a plan says about: %s", ", ".join(found))
 
     def run(self, run: str) -> RunHandle:
         """A run by its id."""

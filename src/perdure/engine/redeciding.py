@@ -16,6 +16,7 @@ from msgspec import structs
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message
+from perdure.core.calls import Call
 from perdure.core.deciding import Moment
 from perdure.core.evolve import evolve
 from perdure.core.names import Names
@@ -100,8 +101,7 @@ async def redecided(journal: Journal, run: str, rules: Rules, tools: Collection[
     if missing:
         told = f"{run} was decided by what is not known here: {', '.join(missing)}"
         raise NotKnown(told, "name the module that has it with --tools")
-    planning = any(map(_is_adjustment, (event for event, _ in facts)))  # where nothing changed, nothing was to change
-    return redecide(run, replace(rules, planning=planning), facts)
+    return redecide(run, replace(rules, planning=True), facts)
 
 
 def _is_adjustment(event: e.Event) -> TypeGuard[e.RunRevised | e.RevisionRefused]:
@@ -130,8 +130,15 @@ def _unknown_strategies(rules: Rules, facts: Sequence[Fact]) -> Iterator[str]:
 
 
 def redecide(run: str, rules: Rules, facts: Sequence[Fact]) -> Redecided:
-    """Decide every turn of a run again, up to the first that differs. Nothing is executed, nothing is written."""
-    return _Redeciding(run, rules, facts).through()
+    """Decide every turn of a run again, up to the first that differs. Nothing is executed, nothing is written.
+
+    Whether plans could change by rule at that time is not written down; where it seems that they could not, so be it.
+    """
+    found = _Redeciding(run, rules, facts).through()
+    if found.difference is None or not rules.planning or any(_is_adjustment(event) for event, _ in facts):
+        return found
+    other = _Redeciding(run, replace(rules, planning=False), facts).through()
+    return other if other.difference is None else found
 
 
 def _is_message(event: e.Event) -> bool:
@@ -147,6 +154,10 @@ class _Room:
     by_tool: bool = False
     """Whether no more began with a tool than did."""
     held: bool = False
+    at_once: bool = False
+    """Whether only those count who began as soon as they were entered: others may have begun a moment later."""
+    knowing: bool = True
+    """Whether the tools were known: who only delivers a message may know none."""
 
 
 _ROOMS: Final = (
@@ -156,7 +167,14 @@ _ROOMS: Final = (
     _Room(by_tool=True),
     _Room(1),
     _Room(0, held=True),
+    _Room(at_once=True),
+    _Room(at_once=True, by_tool=True),
+    _Room(0, held=True, knowing=False),
 )
+
+
+def _nothing(call: Call) -> bool:  # noqa: ARG001  whatever it is
+    return False
 
 
 class _Fitting(NamedTuple):
@@ -252,8 +270,11 @@ class _Redeciding:
 
     def _moment(self, room: _Room, locked: frozenset[str]) -> Moment:
         at, end = self._facts[self._place][1], self._end
-        seen = (event for event, _ in self._facts[self._place : end])
+        seen = [event for event, _ in self._facts[self._place : end]]
         begun = [event for event in seen if isinstance(event, e.AttemptStarted) and event.deed == "do"]
+        if room.at_once:
+            entered = {(event.step, event.visit) for event in seen if isinstance(event, e.StepEntered)}
+            begun = [event for event in begun if (event.step, event.visit) not in entered]
         slots = len(begun) if room.slots is None else room.slots
         tools = self._tools_used(begun, end) if room.by_tool else {}
         return Moment(at, slots, tools, locked, room.held)
@@ -286,6 +307,7 @@ class _Redeciding:
     def _decided(self, message: Message, moment: Moment, room: _Room) -> Difference | _Fitting:
         state = self._state if self._state is not None else self._folded(self._place)
         self._state, error = None, ""
+        state.rules = self._rules if room.knowing else replace(self._rules, knows=_nothing)
         made: list[e.Event] = []
         try:
             made = turn(state, message, moment)
@@ -293,7 +315,9 @@ class _Redeciding:
             error = f"{type(failure).__name__}: {failure}"
         end = self._end
         recorded = [event for event, _ in self._facts[self._place : end]]
-        if not error and self._fits(made, recorded, end):
+        is_whole = room.knowing or len(made) == len(recorded)  # who knows no tool decides nothing a moment later
+        if not error and is_whole and self._fits(made, recorded, end):
+            state.rules = self._rules
             return _Fitting(room, state, made)
         word = "look" if isinstance(message, Look) else message.type
         told = tuple(recorded), tuple(made)

@@ -12,8 +12,6 @@ from perdure.errors import PerdureError
 from perdure.plan import Plan
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError, fill
-from perdure.plan.index import Index
-from perdure.plan.model.steps import Working
 from perdure.ports import Artifact
 
 
@@ -36,15 +34,6 @@ def accepted(plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
         known = ", ".join(plan.inputs) or "none"
         raise BadInputs(f"the inputs do not fit the plan: {'; '.join(found)}", f"its inputs are: {known}")
     return given
-
-
-def not_enforced(index: Index) -> tuple[str, ...]:
-    """What a plan asks for and this release does not hold it to, in the plan's words. A limit must not seem to hold."""
-    plan, steps = index.plan, [node.step for node in index.nodes if isinstance(node.step, Working)]
-    tables = (plan.recovery, *(step.recovery for step in steps))
-    plans_anew = any("replan" in rungs for table in tables for rungs in table.values())
-    words = {"recovery by replan": plans_anew}
-    return tuple(word for word, is_asked_for in words.items() if is_asked_for)
 
 
 def goal_of(plan: Plan, inputs: Mapping[str, Any]) -> str:

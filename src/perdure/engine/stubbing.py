@@ -77,6 +77,15 @@ class Stubbed:
         return self.missing is None and self.difference is None
 
 
+def _plan_of(state: State, rules: Rules) -> Plan:
+    """What a run is carried out by once more: its plan as it is now, or as it was if it has changed by itself alone."""
+    began = state.started
+    is_own_work = all(each.after for each in state.revised)
+    if rules.planning and is_own_work and began is not None:
+        return rules.outline(began.plan).plan
+    return state.cells[""].scope.outline.plan
+
+
 async def stubbed(
     journal: Journal, rules: Rules, run: str, plan: Plan | None = None, inputs: Mapping[str, Any] | None = None
 ) -> Stubbed:
@@ -85,7 +94,7 @@ async def stubbed(
     recording = recorded(run, rules, entries)
     began = recording.state.started
     assert began is not None  # noqa: S101  its first fact says so
-    outline = Outline(plan or recording.state.cells[""].scope.outline.plan)
+    outline = Outline(plan or _plan_of(recording.state, rules))
     known: dict[str, Any] = began.inputs.load(recording.state.read) or {}
     given = {name: value for name, value in known.items() if name in outline.plan.inputs} | dict(inputs or {})
     at = entries[0].at

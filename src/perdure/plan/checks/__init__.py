@@ -27,15 +27,18 @@ LOST_TARGETS: Final = frozenset({"PRD1301", "PRD1302", "PRD1307", "PRD1311", "PR
 """Where a jump goes nowhere, a step that nothing leads to is most likely the one that was meant."""
 
 
-def check(plan: Plan, toolbox: Toolbox | None = None, index: Index | None = None) -> list[Problem]:
+def check(
+    plan: Plan, toolbox: Toolbox | None = None, index: Index | None = None, *, begun: bool = False
+) -> list[Problem]:
     """Every problem of a plan, in the order of the document. Tools and agents are checked if a toolbox is given.
 
-    `index` is that of the plan, if there is one already.
+    `index` is that of the plan, if there is one already. Of a plan that was `begun`, rules may have been taken already,
+    which cannot be taken once more.
     """
     with undisturbed():
         whole = index or Index(plan)
         problems = first_of(_all_problems(whole, toolbox, SerialFlow(whole)))
-        if plan.adjust is not None and not errors_in(problems):
+        if plan.adjust is not None and not begun and not errors_in(problems):
             problems += first_of(check_rules(whole, toolbox))
     lost = [problem.path for problem in problems if problem.code in LOST_TARGETS]
     problems = [each for each in problems if each.code != "PRD1308" or not _may_be_meant(each.path, lost)]
