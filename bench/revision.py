@@ -43,7 +43,7 @@ def under_way(plan: Plan, done: int) -> World:
 
 
 EDITS = {
-    "insert": lambda n: {"insert": {"id": f"n{n}", "tool": "x.y"}, "after": "s4500"},
+    "insert": lambda n: {"insert": {"id": f"n{n}", "tool": "x.y"}, "after": "s4505"},
     "replace": lambda n: {"replace": f"s{4509 + 10 * n}", "step": {"id": f"r{n}", "tool": "x.y"}},
     "remove": lambda n: {"remove": f"s{4709 + 10 * n}"},
     "amend": lambda n: {"amend": f"s{4809 + 10 * n}", "fields": {"title": "another"}},
@@ -68,7 +68,7 @@ def warm_up() -> None:
 def main() -> None:
     """Print a line for each kind of plan and edit: the first revision of a run, and those after it, as medians."""
     warm_up()
-    for shape, done in ((graph, 2_000), (serial, 1_000), (nested, 1_000)):
+    for shape, done in ((graph, 2_000), (serial, 1_000), (nested, 200)):
         for name, edit in EDITS.items():
             worlds = [under_way(shape(), done) for _ in range(ROUNDS)]
             first = median(cost(world, edit(0)) for world in worlds)
