@@ -41,6 +41,13 @@ async def test_golden_journals_are_told_apart_by_the_rules_they_were_decided_by(
         assert found.difference or found.facts == run.head_seq
 
 
+async def test_names_that_a_run_was_told_of_hold_from_then_on():
+    async with Engine.open(journal=MemoryJournal(), idle=True, **world_of("renamed")) as engine:
+        run = await engine.journal.take_in((GOLDEN / "renamed.jsonl").read_bytes().splitlines(keepends=True))
+        facts = [(e.decode(each.type, each.body), each.at) for each in await engine.journal.read(run.id)]
+        assert redecide(run.id, engine.host.rules, facts).difference is None
+
+
 @pytest.mark.parametrize("recipe", RUNS, ids=lambda recipe: recipe.__name__)
 def test_what_is_done_today_would_be_decided_the_same_today(recipe, monkeypatch):
     async def story():

@@ -21,9 +21,8 @@ from perdure.core.state import State
 from perdure.plan.expr import ExpressionError
 from perdure.plan.index import Node
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import Adjusting, AdjustmentRule
+from perdure.plan.model.parts import REPLAN, Adjusting, AdjustmentRule
 
-REPLAN: Final = "replan"
 _USUAL: Final = Adjusting()
 MOST_SAID: Final = 2_000
 """How much of a reason is written down, in characters."""
@@ -188,8 +187,8 @@ def _is_about(rule: AdjustmentRule, cell: Cell, word: str, failure: Failure | No
 
 
 def _if_it_holds(turn: Deciding, cell: Cell, occasion: Occasion, word: str, rule: AdjustmentRule) -> Adjustment | None:
-    seen = {"output": occasion.output, "exit": word}
-    holds = rule.when is None or evaluate(turn.state, cell, rule.when, **seen) is True
+    output = None if occasion.replans else output_of(turn.state, cell)
+    holds = rule.when is None or evaluate(turn.state, cell, rule.when, output=output, exit=word) is True
     return Adjustment(rule.edits, rule.why) if holds else None
 
 

@@ -307,7 +307,8 @@ class _Redeciding:
     def _decided(self, message: Message, moment: Moment, room: _Room) -> Difference | _Fitting:
         state = self._state if self._state is not None else self._folded(self._place)
         self._state, error = None, ""
-        state.rules = self._rules if room.knowing else replace(self._rules, knows=_nothing)
+        if not room.knowing:
+            state.rules = replace(state.rules, knows=_nothing)
         made: list[e.Event] = []
         try:
             made = turn(state, message, moment)
@@ -317,7 +318,8 @@ class _Redeciding:
         recorded = [event for event, _ in self._facts[self._place : end]]
         is_whole = room.knowing or len(made) == len(recorded)  # who knows no tool decides nothing a moment later
         if not error and is_whole and self._fits(made, recorded, end):
-            state.rules = self._rules
+            if not room.knowing:
+                state.rules = replace(state.rules, knows=self._rules.knows)
             return _Fitting(room, state, made)
         word = "look" if isinstance(message, Look) else message.type
         told = tuple(recorded), tuple(made)

@@ -10,14 +10,12 @@ from perdure.plan.grafting import Graft, take
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.edits import EDIT, AnyEdit, Insert, Replace
-from perdure.plan.model.parts import AdjustmentRule, Growth
+from perdure.plan.model.parts import REPLAN, AdjustmentRule, Growth
 from perdure.plan.model.steps import GroupStep, Growing
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.sayings import sentence
 from perdure.plan.toolbox import Toolbox
 
-REPLAN = "replan"
-"""Stands for an exit, in a rule: a step has failed, and recovery comes to planning anew."""
 BAD_GROWTH, BAD_RULE = "PRD1420", "PRD1421"
 
 # ------------------------------------------------------------------------------- steps that add others

@@ -594,6 +594,10 @@ class AdjustmentRule(Part):
     """The reason, for people."""
 
 
+REPLAN: Final = "replan"
+"""Stands for an exit, in a rule: a step has failed, and recovery comes to planning anew."""
+
+
 class Adjusting(Part):
     """How a plan changes itself while it is carried out."""
 
