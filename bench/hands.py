@@ -1,6 +1,7 @@
 """What safety costs: rules and ledgers beside a durable step, the sandbox and its stage beside a plain process.
 
-Everything is measured in one go, by turns, and told as medians, and as medians of what each round says: they are noisy.
+How steps are measured, and how far that can be trusted, is said in `beside.py`. Commands take turns, and their medians
+are told.
 """
 
 import asyncio
@@ -11,6 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from beside import measured, tell
+
 from perdure import Engine, Plan, tool
 from perdure.core.calls import Call
 from perdure.plan.model.parts import Policy
@@ -20,7 +23,7 @@ from perdure.tools.builtin import SHELL
 from perdure.tools.hands import Hands
 from perdure.tools.sandbox import Command, run
 
-STEPS, ROUNDS, STARTS = 300, 20, 15
+STEPS, ROUNDS, STARTS = 200, 60, 15
 RULES = {"tools": {"deny": ["mail.*"]}, "ask": ["irreversible"], "files": {"write": ["src/**"]}}
 BUDGET = {"steps": 10 * STEPS, "tokens": 1_000_000, "seconds": "1h"}
 
@@ -37,13 +40,6 @@ def chain(**more: Any) -> Plan:
     return Plan.model_validate({"steps": steps, **more})
 
 
-async def seconds_of(engine: Engine, plan: Plan) -> float:
-    """How long a run of a plan takes."""
-    began = time.perf_counter()
-    await (await engine.start(plan)).result()
-    return time.perf_counter() - began
-
-
 async def steps(place: Path) -> None:
     """A durable step as it is, under rules, with a ledger, and with both."""
     plans = {
@@ -52,14 +48,8 @@ async def steps(place: Path) -> None:
         "ledger": chain(budget=BUDGET),
         "both": chain(policy=RULES, budget=BUDGET),
     }
-    taken: dict[str, list[float]] = {name: [] for name in plans}
     async with Engine.open(place / "runs.db", tools=[add], policy=Policy(network=())) as engine:
-        for _ in range(ROUNDS + 1):
-            for name, plan in plans.items():
-                taken[name].append(await seconds_of(engine, plan))
-    for name, each in taken.items():
-        ratio = statistics.median(mine / plain for mine, plain in zip(each[1:], taken["plain"][1:], strict=True))
-        print(f"durable step, {name:7} {statistics.median(each[1:]) / STEPS * 1e6:8.0f} µs   {ratio:5.2f} times plain")
+        tell(await measured(engine, plans, ROUNDS))
 
 
 async def starts(place: Path) -> None:

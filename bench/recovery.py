@@ -1,21 +1,21 @@
 """What recovery costs: contracts, tables and schemas beside a plain durable step, and what a failure takes.
 
-Everything is measured in one go, by turns, as processor time of this process, and told as medians of what each round
-says: a shared machine is noisy, but all kinds of steps are on it together.
+How it is measured, and how far that can be trusted, is said in `beside.py`.
 """
 
 import argparse
 import asyncio
 import statistics
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
+
+from beside import Taken, measured, tell
 
 from perdure import Engine, Plan, tool
 from perdure.tools import ToolFailure
 
-STEPS, ROUNDS = 1_000, 9
+STEPS, ROUNDS = 200, 60
 OFTEN = 10
 """One step in so many fails, once."""
 RETRY = {"attempts": 2, "wait": 0}
@@ -76,24 +76,11 @@ PLANS = {
 }
 
 
-async def micros(engine: Engine, plan: Plan) -> float:
-    """Processor time of a run of a plan, by its steps."""
-    began = time.process_time()
-    result = await (await engine.start(plan)).result()
-    took = time.process_time() - began
-    if not result.ok:
-        raise SystemExit(f"the run failed: {result.failure}")
-    return took / STEPS * 1e6
-
-
-async def measure(rounds: int) -> dict[str, list[float]]:
-    """So many rounds of all plans by turns, after one that counts for nothing."""
-    taken: dict[str, list[float]] = {name: [] for name in PLANS}
+async def measure(rounds: int) -> dict[str, Taken]:
+    """All plans by turns."""
     with tempfile.TemporaryDirectory() as place:
         async with Engine.open(Path(place) / "runs.db", tools=[step, fall]) as engine:
-            for name, plan in (*PLANS.items(), *(rounds * list(PLANS.items()))):
-                taken[name].append(await micros(engine, plan))
-    return {name: each[1:] for name, each in taken.items()}
+            return await measured(engine, PLANS, rounds)
 
 
 def main() -> None:
@@ -101,14 +88,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     taken = asyncio.run(measure(parser.parse_args().rounds))
-    for name, each in taken.items():
-        ratio = statistics.median(mine / plain for mine, plain in zip(each, taken["plain"], strict=True))
-        print(f"durable step, {name:17} {statistics.median(each):8.0f} µs   {ratio:5.2f} times plain")
-    pairs = zip(taken["all, falling"], taken["all"], taken["plain"], strict=True)
-    failures = [((falling - calm) * OFTEN, plain) for falling, calm, plain in pairs]
-    cost = statistics.median(each for each, _ in failures)
-    ratio = statistics.median(each / plain for each, plain in failures)
-    print(f"a failure, classified and tried again {cost:6.0f} µs   {ratio:5.2f} times a plain step")
+    tell(taken)
+    pairs = zip(taken["all, falling"].processor, taken["all"].processor, strict=True)
+    cost = statistics.median((falling - calm) * OFTEN for falling, calm in pairs)
+    plain = statistics.median(taken["plain"].processor)
+    print(f"a failure, classified and tried again {cost:6.0f} µs   {cost / plain:5.2f} times a plain step")
 
 
 if __name__ == "__main__":
