@@ -64,6 +64,17 @@ def test_an_engine_loads_nothing_that_a_killed_run_does_not_need_to_go_on():
     assert found & (rooms | others) == set()
 
 
+def test_an_engine_builds_no_validator_before_somebody_needs_it():
+    modules_after("""
+import perdure.engine
+from perdure.plan.model import edits, parts, steps
+rooms = [vars(room).values() for room in (parts, steps, edits)]
+models = [each for room in rooms for each in room if isinstance(each, type) and issubclass(each, parts.Part)]
+assert len(models) > 20
+assert [each.__name__ for each in models if each.__pydantic_complete__] == []
+""")
+
+
 def test_a_kept_plan_comes_back_without_the_validators_of_all_plans():
     modules_after("""
 from perdure.plan.model.document import Plan

@@ -214,3 +214,10 @@ def test_nobody_is_told_to_try_what_fails_again_at_once(place):
 def test_a_secret_that_is_missing_is_said_where_to_put(place):
     done = place.run("perdure: 1\nsteps: [{id: a, tool: flow.echo, with: {value: '${secrets.MAIL}'}}]", code=1)
     assert "there is no secret MAIL: set PERDURE_SECRET_MAIL, or write it into secrets.toml" in done.stderr
+
+
+def test_a_field_that_does_not_fit_is_told_by_where_it_was_given(place):
+    form = "{type: object, properties: {n: {type: integer}}}"
+    place.run(f"perdure: 1\nsteps: [{{id: size, ask: How many?, form: {form}}}]", code=4)
+    said = place.do("answer", "@last", "n=abc", code=2).stderr
+    assert "Invalid value for VALUE: n=abc: integer is wanted" in said

@@ -1,7 +1,11 @@
 """`perdure edit`, and `perdure diff` and `perdure draw` of a run: plans that change while they run."""
 
 import json
+import shlex
+import stat
+from pathlib import Path
 
+import pytest
 from runs import ASK, TEXT, editor, until
 
 TWO = """
@@ -119,3 +123,57 @@ def test_an_editor_that_leaves_rubbish_behind_is_told_so(place):
     path.write_text('#!/bin/sh\nprintf "\\377\\376" > "$1"\n')
     path.chmod(0o755)
     assert "PRD1002" in place.do("edit", "@last", code=6, VISUAL=str(path)).stderr
+
+
+# ------------------------------------------------------------------------------- what was written is not lost
+
+
+def kept(command, stderr):
+    """How to go on with the text that is kept, and the file it is in."""
+    [line] = [line for line in stderr.splitlines() if line.startswith("what you wrote is kept; go on with: ")]
+    words = shlex.split(line.removeprefix("what you wrote is kept; go on with: "))
+    assert words[:2] == ["perdure", command]
+    return words[1:], next(Path(word) for word in words if word.endswith(".yaml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (ASK.replace("tool:", "tol:"), 6),
+        (ASK.replace("id: ship", "id: build"), 6),
+        (ASK.replace("Ship build", "Send build"), 2),
+    ],
+    ids=["unknown", "twice", "at work"],
+)
+def test_what_was_written_is_kept_if_it_is_refused(place, text, code):
+    place.run(ASK, code=4)
+    said = place.do("edit", "@last", "--yes", code=code, TMPDIR=str(place.path), **editor(place, text)).stderr
+    command, file = kept("edit", said)
+    assert file.read_text().strip() == text.strip()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.write_text(ASK.replace("output:", "  - {id: late, tool: flow.echo, with: {value: 1}}\noutput:"))
+    assert command[-2:] == ["--db", str(place.db)]
+    assert "+ late" in place.perdure(*command, "--yes").stdout
+
+
+def test_what_was_written_is_kept_if_somebody_is_not_sure(place):
+    place.run(ASK, code=4)
+    more = ASK.replace("output:", "  - {id: late, tool: flow.echo, with: {value: 1}}\noutput:")
+    said = place.do("edit", "@last", stdin="n\n", TMPDIR=str(place.path), **editor(place, more)).stderr
+    assert kept("edit", said)[1].read_text().strip() == more.strip()
+
+
+def test_what_was_written_for_a_retry_is_kept_too(place):
+    place.run(TEXT.replace("flow.echo, with: {value:", "flow.fail, with: {message:"), code=1)
+    about = ("retry", "@last", "say", "--edit", "--tools", "deeds")
+    said = place.do(*about, code=6, TMPDIR=str(place.path), **editor(place, "steps: 3")).stderr
+    command, file = kept("retry", said)
+    assert file.read_text().strip() == "steps: 3"
+    file.write_text(TEXT.replace("flow.echo, with: {value:", "deed.write, with: {name:"))
+    assert place.do(*command).stdout == "one\ntwo\n"
+
+
+def test_a_plan_that_is_left_as_it_was_gives_a_document_too(place):
+    place.run(ASK, code=4)
+    found = json.loads(place.do("edit", "@last", "--file", place.plan(ASK), "--json").stdout)
+    assert (found["status"], found["revision"], found["driven"]) == ("waiting", 0, False)

@@ -52,9 +52,9 @@ def test_all_that_were_under_way_go_on_and_paused_ones_stay(place):
     for name in ("one", "other"):
         with place.going("run", place.plan(WAIT.replace("name: one", f"name: {name}")), *TOOLS) as going:
             until(lambda name=name: f"begun {name}" in place.deeds(), name)
+            runs.append(going.run)
             going.send(signal.SIGKILL)
             going.ends(-signal.SIGKILL)
-            runs.append(going.run)
     place.do("pause", runs[0])
     for name in ("one", "other"):
         place.let(name)
@@ -208,9 +208,10 @@ def cut_off(place):
     shop(place, PAY="pay", THANK="thank")
     with place.going("run", place.plan(PAY), "--tools", "shop") as going:
         until(place.deeds, "the payment")
+        run = going.run
         going.send(signal.SIGKILL)
         going.ends(-signal.SIGKILL)
-        return going.run
+        return run
 
 
 def test_a_tool_that_was_renamed_while_nobody_looked_stops_the_run_loudly_and_a_name_lets_it_go_on(place):
@@ -237,6 +238,52 @@ def test_a_tool_that_was_renamed_while_nobody_looked_stops_the_run_loudly_and_a_
     assert "shop.pay is called shop.settle" in place.do("show", run).stdout
     assert place.shown()["names"]["tools"] == {"shop.pay": "shop.settle", "shop.thank": "shop.praise"}
     place.do("replay", run)
+
+
+def test_names_are_mapped_by_the_process_that_has_the_journal(place):
+    """Whoever maps them needs no tools: what the names stand for is known there."""
+    run = cut_off(place)
+    shop(place, PAY="settle", THANK="praise")
+    (place.path / "deeds").unlink()
+    with place.going("run", place.plan(WAIT), "--tools", "shop", *TOOLS) as owner:
+        until(place.deeds, "the owner")
+        before = place.shown(run)["entries"]
+        told = place.do("resume", run, "--map", "shop.pay=shop.settle", code=75).stderr
+        assert 'there is no tool "shop.thank"' in told
+        told = place.do(
+            "resume", run, "--map", "shop.pay=shop.nothing", "--map", "shop.thank=shop.praise", code=2
+        ).stderr
+        assert "shop.nothing" in told
+        assert (place.shown(run)["entries"], owner.process.poll()) == (before, None)
+        place.let("let")
+        names = ("--map", "shop.pay=shop.settle", "--map", "shop.thank=shop.praise")
+        assert place.do("resume", run, *names, "--by", "ann").stdout == "thanks two\n"
+        assert len((place.path / "bank").read_text().splitlines()) == 1
+        assert "by ann" in place.do("logs", run).stdout
+        assert place.shown(run)["names"]["tools"] == {"shop.pay": "shop.settle", "shop.thank": "shop.praise"}
+        place.let("one")
+        owner.ends(0)
+
+
+AGAIN = """
+perdure: 1
+steps:
+  - id: group
+    retry: {attempts: 2, wait: 10m, max_wait: 10m}
+    steps: [{id: look, tool: deed.wait, with: {name: one}, timeout: 300ms, retry: {attempts: 1}}]
+output: ${steps.group.output}
+"""
+
+
+def test_a_group_that_is_to_be_done_again_is_so_after_a_kill_and_its_tries_still_count(place):
+    with place.going("run", place.plan(AGAIN), *TOOLS) as going:
+        until(lambda: "group  is done again" in going.err, "the pause")
+        going.send(signal.SIGKILL)
+        going.ends(-signal.SIGKILL)
+    place.do("cancel", going.run)  # whoever goes on with it then does not wait for the ten minutes to be over
+    assert "group  is done again" not in place.do("retry", going.run, *TOOLS, code=1).stderr
+    assert place.shown()["steps"]["look"]["visits"] == 2
+    assert place.is_replayed() == "failed"
 
 
 def test_of_all_runs_those_that_cannot_go_on_are_told_and_the_others_go_on(place):

@@ -5,7 +5,9 @@ import asyncio
 from perdure import Plan
 from perdure.cli.hints import waits
 from perdure.cli.rows import Look, frame, rows
+from perdure.core.calls import Failure
 from perdure.engine import Engine, View
+from perdure.testing.scripted import Scripted
 
 ITEMS = 300
 PLAN = Plan.model_validate(
@@ -55,3 +57,19 @@ def test_only_some_of_many_questions_are_spelled_out():
     found = seen(lambda view: list(waits(view.state)))
     assert sum("perdure approve" in line for line in found) == 10
     assert f"{ITEMS - 10} more questions" in found[-1]
+
+
+def test_a_group_that_will_be_done_again_says_so_and_when():
+    inside = {"id": "no", "agent": "x", "retry": {"attempts": 1}}
+    plan = Plan.from_steps([{"id": "group", "steps": [inside], "retry": {"attempts": 3, "wait": "1h"}}])
+
+    async def look_at():
+        async with Engine.open(performer=Scripted({"x": Failure("logic", "no")})) as engine:
+            run = await engine.start(plan)
+            await run.rested()
+            return [row.text for row in frame(await View.of(engine.journal, run.id), 100)]
+
+    (row, *_) = asyncio.run(look_at())
+    assert row.startswith("▾ group")
+    assert "attempt 2" in row
+    assert "again at " in row

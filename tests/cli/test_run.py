@@ -270,11 +270,12 @@ def test_a_timeout_pauses_the_run(place):
 def test_kill_in_the_middle_then_resume(place):
     with place.going("run", place.plan(WAIT), *TOOLS) as going:
         until(place.deeds, "the first step")
+        run = going.run
         going.send(signal.SIGKILL)
         going.ends(-signal.SIGKILL)
     assert place.is_replayed() == "running"
     place.let("one")
-    done = place.do("resume", going.run, *TOOLS)
+    done = place.do("resume", run, *TOOLS)
     assert done.stdout == "two\n"
     assert "nobody saw the end of the attempt" in done.stderr
     assert "the run starts" not in done.stderr

@@ -138,6 +138,10 @@ def order(context: Context, luck: int) -> int:
     if context.attempt <= luck:
         raise Busy("the shop is \\x1b[31mbusy")
     return context.attempt
+
+@tool(name="shop.pay", repeat="never")
+def pay() -> int:
+    return 9
 """
 ORDER = """
 perdure: 1
@@ -160,6 +164,27 @@ def test_what_failed_and_what_helped(place):
     assert (case["step"], case["helped"], case["troubles"][0]["retry_after"]) == ("order", "retry", 0.01)
     (case,) = json.loads(place.do("show", "@last", "--failures", "--json", "--at", 3).stdout)["failures"]
     assert case["helped"] == ""
+
+
+GROUP = """
+perdure: 1
+steps:
+  - id: trip
+    retry: {attempts: 2, wait: 1ms}
+    alternates: [{tool: flow.echo, with: {value: by train}}]
+    steps:
+      - {id: book, tool: shop.pay}
+      - {id: no, tool: shop.order, with: {luck: 9}, retry: {attempts: 1}}
+"""
+
+
+def test_why_a_group_was_not_done_in_another_way(place):
+    (place.path / "flaky.py").write_text(FLAKY)
+    place.run(GROUP, "--tools", "flaky", code=1)
+    shown = place.do("show", "@last", "--failures").stdout
+    assert "not tried in any other way, for this cannot be taken back: book" in shown
+    cases = json.loads(place.do("show", "@last", "--failures", "--json").stdout)["failures"]
+    assert {case["step"]: case["stays"] for case in cases} == {"no": [], "trip": ["book"]}
 
 
 def test_nothing_failed(place):

@@ -176,9 +176,10 @@ def test_an_agent_that_grew_may_add_to_the_plan_too(wanted, status):
     assert (failing.status, revisions(failing)) == ("failed", [])
 
 
-def test_what_a_result_has_added_comes_from_where_the_result_does():
+@pytest.mark.parametrize("around", [lambda step: {"steps": [step]}, lambda step: {"plan": {"steps": [step]}}])
+def test_what_a_result_has_added_comes_from_where_the_result_does(around):
     """S: who approves a call sees that its arguments were chosen by what was read outside."""
-    inner = {"id": "g", "steps": [{"id": "deep", **called("x.y", **{"with": {"to": "anybody"}})}]}
+    inner = {"id": "g", **around({"id": "deep", **called("x.y", **{"with": {"to": "anybody"}})})}
     script = {"first": Outcome({"next_steps": [inner]}), "deep": HANGS}
     made = World({"steps": [first(tool="web.get"), MORE, {"id": "z", "tool": "x.y"}]}, script, planning=True).start()
     made.step()

@@ -223,6 +223,31 @@ def test_what_an_adjuster_does_to_what_it_sees_is_its_own_affair():
     assert made.made[-1].call.arguments == {"of": {"x": [1]}, "y": 1}
 
 
+def test_the_plan_of_the_run_is_not_the_one_that_an_adjuster_sees():
+    shown, said = [], []
+
+    def adjuster(occasion):
+        shown.append(occasion.plan)
+        said.append(occasion.plan.steps[0].id)
+        occasion.plan.steps[-1].with_["value"] = {"n": 66}
+        occasion.plan.inputs["more"] = {}
+        if occasion.failure is not None:
+            occasion.failure.detail["seen"] = occasion.result("a").failure.detail["seen"] = "by a stranger"
+        return Adjustment([insert("n", "b")]) if occasion.step == "b" else None
+
+    fails = Failure("logic", "no", detail={"seen": "by nobody"})
+    steps = new("a", recovery={"logic": ["continue"]}), new("b"), new("c", **{"with": {"value": {"n": 7}}})
+    plan = {"steps": [*steps], "inputs": {}}
+    made = World(plan, {"a": fails}, planning=True, adjust=adjuster).start()
+    made.run()
+    assert [each.call.arguments for each in made.made if each.step == "c"] == [{"value": {"n": 7}}]
+    assert all(b"stranger" not in body for _, body, _ in made.facts)
+    (known,) = {id(made.outline(fact.plan)): made.outline(fact.plan) for fact in made.find(e.RunStarted)}.values()
+    assert (known.plan.steps[-1].with_, known.plan.inputs) == ({"value": {"n": 7}}, {})
+    assert said == ["a"] * len(said)
+    assert len({*map(id, shown)}) == 2, "one copy for each revision"
+
+
 def test_a_long_complaint_is_cut():
     def broken(occasion):
         raise RuntimeError("no " * 100_000)

@@ -98,7 +98,8 @@ def test_what_was_done_in_a_group_is_taken_back_before_it_goes_another_way(shape
 def test_a_group_in_which_something_stays_is_not_left(shape):
     """It could not be taken back, nothing takes it back, or nobody knows whether it was done."""
     kept = in_shape(shape, tool("one", undo=BACK), tool("a"), script={"a": NO, "one!": NO}, alternates=[ALT])
-    assert (kept.failure.message, rungs(kept), deeds(kept)[-1]) == ("no", [], "one!")
+    message = "no; could not be taken back: one (no)"
+    assert (kept.failure.message, rungs(kept), deeds(kept)[-1]) == (message, [], "one!")
     unknown = {"tool": "x.back", "with": {"of": "${output.nothing}"}}
     error = in_shape(shape, tool("one", undo=unknown), tool("a"), script={"a": NO, "one": {}}, alternates=[ALT])
     assert (error.failure.message, rungs(error), deeds(error)) == ("no", [], ["one", "a"])
@@ -218,6 +219,234 @@ def test_a_loop_that_gets_nowhere_is_left_for_another_way_before_somebody_is_ask
     loop[0]["max_visits"] = 9
     world = driven([group], {"a": 1})
     assert (world.status, rungs(world)) == ("succeeded", [("g", "alternate")])
+
+
+def test_what_an_earlier_round_has_done_holds_its_group_back():
+    loop = [tool("a", max_visits=3), tool("b", on={"success": "a"})]
+    for inside in (loop, [{"id": "h", "steps": [tool("a")], "max_visits": 3}, tool("b", on={"success": "h"})]):
+        group = {"id": "g", "steps": inside, "alternates": [ALT]}
+        world = driven([group], {"a": [1, NO], "b": 1}, lasts={"x.y"})
+        assert (world.status, rungs(world)) == ("failed", [])
+        assert rungs(driven([group], {"a": [1, NO], "b": 1})) == [("g", "alternate")]
+        assert rungs(driven([group], {"a": [NO, NO]}, lasts={"x.y"})) == [("g", "alternate")]
+
+
+def test_what_has_held_a_group_back_is_said():
+    def stays(world, step="g"):
+        return next(fact.stays for fact in world.find(e.StepEnded) if fact.step == step)
+
+    inside = [tool("one"), tool("two"), tool("a", recovery={"logic": ["fail"]})]
+    for offer in ({"alternates": [ALT]}, {"simpler": ALT}, {"retry": THRICE}):
+        for more in ({}, {"recovery": {"logic": ["continue"]}}, {"on": {"failure": "next"}}):
+            world = driven([{"id": "g", "steps": inside, **offer, **more}], {"a": NO}, lasts={"x.y"})
+            assert (stays(world), rungs(world)) == (("one", "two"), [])
+    kept = driven([{"id": "g", "steps": [tool("one", undo=BACK), tool("a")], "retry": THRICE}], {"a": NO, "one!": NO})
+    assert stays(kept) == ("one",)
+    asked = World({"steps": [{"id": "g", "steps": inside, "retry": THRICE, "recovery": {"logic": ["ask"]}}]}, {"a": NO})
+    asked.rules.lasts = {"x.y"}.__contains__
+    asked.start().run()
+    asked.answer("fail")
+    assert stays(asked.run()) == ("one", "two")
+    rolled = {"id": "h", "steps": [{"id": "g", "steps": inside, "retry": THRICE}], "recovery": {"logic": ["rollback"]}}
+    assert stays(driven([rolled], {"a": NO}, lasts={"x.y"})) == ("one", "two")
+
+
+def test_a_group_that_has_no_other_way_was_not_held_back():
+    for offer in ({}, {"retry": {"attempts": 1}}, {"retry": THRICE, "recovery": {"logic": ["fail"]}}):
+        group = {"id": "g", "steps": [tool("one"), tool("a")], **offer}
+        kind = "denied" if "recovery" in offer else "logic"
+        world = driven([group], {"a": fails(kind)}, lasts={"x.y"})
+        assert [fact.stays for fact in world.find(e.StepEnded)] == [()] * len(world.find(e.StepEnded))
+    gone = driven([{"id": "g", "steps": [tool("a")], "alternates": [ALT]}], {"a": NO, "g": NO}, lasts={"x.y"})
+    assert {fact.stays for fact in gone.find(e.StepEnded)} == {()}
+
+
+def test_what_an_earlier_round_has_grown_holds_its_group_back():
+    grown = {"agent:coder": lambda view: Move(add=[tool("s")]) if view.first else Finish()}
+    for inner in ({"agent": "coder"}, {"plan": "inner"}):
+        inside = {"id": "i", **inner}
+        for first in (inside | {"max_visits": 3}, {"id": "h", "steps": [inside], "max_visits": 3}):
+            loop = [first, tool("b", on={"success": first["id"]}, max_visits=2)]
+            group = {"id": "g", "steps": loop, "alternates": [ALT], "recovery": LOOSE}
+            world = driven([group], {"b": [1, NO]}, strategies=grown, plans={"inner": {"steps": [tool("c")]}})
+            assert (world.status, rungs(world)) == ("failed", [])
+
+
+# ------------------------------------------------------------------------------- done again
+
+
+THRICE = {"attempts": 3, "wait": "2s", "jitter": 0}
+ONCE = {"retry": {"attempts": 1}}
+
+
+def until_again(world):
+    """Go on until a group is to be done again."""
+    world.start()
+    while not rungs(world):
+        assert world.step()
+    return world
+
+
+def pauses(world, step="g"):
+    return [fact.due for fact in world.find(e.RetryPlanned) if fact.step == step and fact.deed == "do"]
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_group_is_done_again_as_often_as_it_says_as_far_as_that_helps_against_the_kind(shape, kind):
+    step, script = always(kind)
+    for each, status in (([fails(kind), fails(kind), 4], "succeeded"), (fails(kind), "failed")):
+        script = {"a": each, "g/1.1": each, "g/1[0].a": each, "g/1[1].a": each}
+        after = tool("b", **{"with": {"value": "${steps.g.output}"}})
+        world = in_shape(shape, step, script=script, then=[after], retry=THRICE, recovery=LOOSE)
+        if "retry" in OWN[kind]:
+            assert (world.status, rungs(world)) == (status, [("g", "retry")] * 2)
+            assert world.state.cells["g"].body.tries == 3
+        else:
+            assert (world.status, rungs(world)) == ("failed", [])
+
+
+def test_a_group_that_says_nothing_is_done_once():
+    for more in ({}, {"recovery": {"transient": ["retry", "fail"]}}):
+        world = driven([{"id": "g", "steps": [tool("a", retry={"attempts": 2})], **more}], {"a": fails("transient")})
+        assert (world.status, deeds(world), rungs(world)) == ("failed", ["a", "a"], [])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_was_done_in_a_group_is_taken_back_before_it_is_done_again(shape):
+    steps = tool("one", undo=BACK), tool("a", needs=["one"] if shape == "graph" else [])
+    if shape == "agent":
+        steps = tool("one", undo=BACK), tool("a", needs=["s1"])
+    script = {"a": [NO, 1], "g/1.2": [NO, 1], "g/1[0].a": [NO, 1], "g/1[1].a": 1, "g/1.a": [NO, 1]}
+    world = in_shape(shape, *steps, script=script, retry=THRICE)
+    assert (world.status, rungs(world)) == ("succeeded", [("g", "retry")])
+    assert sum("!" in each for each in deeds(world)) == 1
+    visits = [(each.step, each.visit) for each in world.made if each.deed == "do"]
+    assert len(set(visits)) == len(visits)
+
+
+@pytest.mark.parametrize("shape", ["serial", "plan"])
+def test_a_group_in_which_something_stays_is_not_done_again(shape):
+    kept = in_shape(shape, tool("one", undo=BACK), tool("a"), script={"a": NO, "one!": NO}, retry=THRICE)
+    assert (kept.status, rungs(kept)) == ("failed", [])
+    lasts = in_shape(shape, tool("one"), tool("a"), script={"a": NO}, retry=THRICE, dials={"lasts": {"x.y"}})
+    assert (lasts.status, rungs(lasts), deeds(lasts)) == ("failed", [], ["one", "a"])
+
+
+def test_the_pauses_between_the_tries_of_a_group_grow():
+    world = driven([{"id": "g", "steps": [tool("a")], "retry": THRICE | {"attempts": 4}}], {"a": NO})
+    assert [due - NOON for due in pauses(world)] == [2000, 6000, 14_000]
+    slow = Failure("unavailable", "later", retry_after=9.0)
+    world = driven([{"id": "g", "steps": [tool("a", **ONCE)], "retry": THRICE}], {"a": [slow, 1]})
+    assert ([due - NOON for due in pauses(world)], world.status) == ([9000], "succeeded")
+    world = driven([{"id": "g", "steps": [tool("a")], "retry": THRICE | {"wait": 0}}], {"a": NO})
+    assert [due - NOON for due in pauses(world)] == [0, 0]
+    world = driven([{"id": "g", "steps": [tool("a")], "retry": THRICE | {"within": 5}}], {"a": NO})
+    assert [due - NOON for due in pauses(world)] == [2000]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_nothing_begins_in_a_group_before_its_pause_is_over(shape):
+    """A run that was loaded, paused, and loaded again in between goes on when it would have."""
+    plan = [{**SHAPES[shape](tool("a")), "retry": THRICE}]
+    grown = {"agent:coder": lambda view: Move(add=[tool("s")]) if view.first else Finish("failure", failure=NO)}
+    world = World({"steps": plan}, {"a": NO}, strategies=grown, plans={"inner": {"steps": [tool("a")]}}, forgetful=True)
+    until_again(world)
+    made = len(world.made)
+    assert (world.status, world.state.wake_at) == ("waiting", NOON + 2000)
+    world.send(e.SignalReceived(name="x"))
+    assert len(world.made) == made
+    world.send(e.RunPaused())
+    world.now += 60_000
+    world.send(e.RunResumed())
+    assert (len(world.made), world.state.wake_at) == (made, NOON + 62_000)
+
+
+def test_a_group_has_its_time_for_each_try():
+    plan = [{"id": "g", "steps": [tool("a")], "timeout": 5, "retry": THRICE}]
+    world = driven(plan, {"a": [HANGS, HANGS, 7]})
+    assert (world.status, world.output, [due - NOON for due in pauses(world)]) == ("succeeded", 7, [7000, 16_000])
+    world = driven(plan, {"a": HANGS})
+    assert (world.failure.kind, world.now - NOON) == ("timeout", 21_000)
+
+
+def test_all_tries_of_a_visit_count_whatever_they_tried():
+    ways = {"alternates": [{"agent": "coder"}, ALT], "retry": THRICE, "recovery": LOOSE}
+    grown = {"agent:coder": lambda view: Move(add=[tool("s")]) if view.first else Finish("failure", failure=NO)}
+    world = driven([{"id": "g", "steps": [tool("a")], **ways}], {"a": NO, "g": NO}, strategies=grown)
+    assert [rung for _, rung in rungs(world)] == ["retry", "retry", "alternate", "alternate"]
+    assert called(world) == ["x.alt"]
+    early = driven([{"id": "g", "steps": [tool("a")], **ways}], {"a": fails("denied"), "g": NO}, strategies=grown)
+    assert [rung for _, rung in rungs(early)] == ["alternate", "retry", "alternate"]
+    leaf = driven([tool("g", **ways)], {"g": [fails("denied"), NO]}, strategies=grown)
+    assert [rung for _, rung in rungs(leaf)] == ["alternate", "retry", "alternate"]
+    late = ways | {"retry": THRICE | {"within": 1}}
+    leaf = driven([tool("g", **late)], {"g": [fails("denied"), NO]}, strategies=grown)
+    assert [rung for _, rung in rungs(leaf)] == ["alternate", "alternate"]
+
+
+def test_the_next_visit_of_a_group_has_all_its_tries():
+    plan = [{"id": "g", "steps": [tool("a")], "max_visits": 2, "retry": THRICE}, tool("b", on={"failure": "g"})]
+    world = driven(plan, {"a": [NO, NO, 1, NO, NO, 1], "b": [NO, 1]})
+    assert (world.status, len(rungs(world)), deeds(world).count("a")) == ("succeeded", 4, 6)
+
+
+def test_a_group_that_is_done_again_keeps_its_locks():
+    plan = [{"id": "all", "parallel": [
+        {"id": "g", "steps": [tool("a")], "locks": ["desk"], "retry": THRICE},
+        tool("b", locks=["desk"], priority=-1)]}]  # fmt: skip
+    assert deeds(driven(plan, {"a": [NO, 1]})) == ["a", "a", "b"]
+
+
+def test_a_group_that_never_had_its_locks_waits_for_them_again():
+    plan = [{"id": "all", "parallel": [
+        tool("b", locks=["desk"], priority=1),
+        {"id": "g", "steps": [tool("a")], "locks": ["desk"], "timeout": 5, "retry": THRICE}]}]  # fmt: skip
+    world = until_again(World({"steps": plan}, {"b": HANGS}, forgetful=True))
+    world.send(e.AttemptEnded(step="b", visit=1))
+    assert (world.run().status, deeds(world)) == ("succeeded", ["a"])
+
+
+def test_what_is_spent_in_all_tries_of_a_group_counts_together():
+    plan = [{"id": "g", "steps": [tool("a")], "retry": THRICE | {"attempts": 9}, "budget": {"steps": 2}}]
+    world = driven(plan, {"a": NO})
+    assert (world.failure.kind, deeds(world)) == ("budget", ["a", "a"])
+
+
+def test_a_map_is_done_again_with_all_its_items():
+    plan = [{"id": "g", "map": "${inputs.of}", "steps": [tool("a", **{"with": {"value": "${item}"}})], "limit": 1}]
+    plan[0]["retry"] = THRICE
+    document = {"inputs": {"of": {"type": "array"}}, "steps": plan}
+    world = driven(document, {"g/1[1].a": [NO, 20]}, {"of": [1, 2, 3]})
+    assert (world.status, world.output, rungs(world)) == ("succeeded", [1, 20, 3], [("g", "retry")])
+    assert sorted(deeds(world)) == ["g/1[0].a", "g/1[0].a", "g/1[1].a", "g/1[1].a", "g/1[2].a"]
+
+
+def test_one_who_is_stopped_between_two_tries_is_over_and_goes_on_at_once_when_somebody_wants_it():
+    plan = [{"id": "g", "steps": [tool("a")], "timeout": 5, "retry": THRICE}]
+    world = until_again(World({"steps": plan}, {"a": [NO, HANGS, 3]}, forgetful=True))
+    world.cancel()
+    assert world.status == "cancelled"
+    world.now += 500_000
+    world.retry()
+    at = world.now
+    assert [(each.step, each.visit) for each in world.find(e.AttemptStarted)] == [("a", 1), ("a", 2)]
+    assert (world.run().status, world.output, world.now - at) == ("succeeded", 3, 5000 + 4000)
+
+
+def test_a_loop_that_gets_nowhere_is_begun_anew_before_somebody_is_asked():
+    loop = [tool("a"), {"id": "d", "decide": "'more'", "choices": ["more", "enough"], "on": {"more": "a"}}]
+    loop[0]["max_visits"] = 9
+    group = {"id": "g", "steps": loop, "retry": THRICE, "recovery": {"stalled": ["retry", "ask"]}}
+    world = driven([group], {"a": 1})
+    assert (world.status, rungs(world)) == ("waiting", [("g", "retry")] * 2)
+
+
+def test_groups_within_groups_are_done_again_each_by_its_own_count():
+    inner = {"id": "h", "steps": [tool("a")], "retry": THRICE | {"attempts": 2}}
+    world = driven([{"id": "g", "steps": [tool("one"), inner], "retry": THRICE}], {"a": NO})
+    assert (world.status, deeds(world).count("a"), deeds(world).count("one")) == ("failed", 6, 3)
+    assert rungs(world) == [("h", "retry"), ("g", "retry"), ("h", "retry"), ("g", "retry"), ("h", "retry")]
 
 
 # ------------------------------------------------------------------------------- looser criteria
@@ -351,7 +580,7 @@ def test_the_steps_of_another_agent_have_the_tables_around_it_and_not_those_of_t
 
 
 def skilled(*names):
-    return {"skilled": lambda call, skills: names if tuple(skills) == ("weather",) else ()}
+    return {"skilled": lambda call, skills, layers: names if tuple(skills) == ("weather",) else ()}
 
 
 def found(world):

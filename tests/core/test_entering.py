@@ -58,24 +58,6 @@ def test_e17_a_loop_around_a_step_that_cannot_be_entered_ends(trap):
     assert world.exits() == [("a", "failure"), ("a", "failure"), ("a", "exhausted")]
 
 
-# ------------------------------------------------------------------------------- requires
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        tool("a"),
-        {"id": "a", "steps": [tool("in")]},
-        {"id": "a", "ask": "Well?"},
-        {"id": "a", "map": [1], "steps": [tool("in")]},
-    ],
-    ids=["tool", "group", "ask", "map"],
-)
-def test_e1_what_a_step_requires_must_hold_before_it_starts(step):
-    world = driven([{**step, "requires": ["inputs.x > 1", "inputs.x < 3"]}], inputs={"x": 3})
-    assert (world.failure, world.done()) == (Failure("unmet", "it requires: inputs.x < 3"), [])
-
-
 # ------------------------------------------------------------------------------- rule 11: time
 
 

@@ -89,6 +89,8 @@ def test_defaults_are_not_written():
         ("step_ended", b'{"step":"a","colour":1}'),
         ("step_ended", b'{"step":"\\ud800"'),
         ("step_ended", b'{"colour":"\\ud800"}'),
+        ("step_ended", b'{"step":"a","output":{"data":' + b"[" * 100_000),
+        ("step_ended", b'{"step":"\\ud800","output":{"data":' + b"[" * 100_000),
     ],
 )
 def test_what_this_release_cannot_read_is_a_value_error(type_, body):

@@ -13,7 +13,7 @@ from laws import cells_in, check_journal, check_rest, check_state, snapshot
 from promises import check_fork
 from random_edits import some_revision
 from random_plans import COMMON, a_plan
-from recoveries import recovering, straying
+from recoveries import persisting, recovering, straying
 from self_changing import WANTED, adjuster, growing
 from spenders import REPORTS, Auditor, budgeted, crowded
 
@@ -145,13 +145,11 @@ class Watched(World):
             plan, script, repeat=lambda call: repeats[drawn(seed, call.name) % 3], strategies={"agent:grower": grower},
             plans={"common": COMMON}, probes=era.probes if seed % 3 else (),
             undo=dict.fromkeys(era.undo, ("value",)) if seed % 2 else {}, lasts=era.lasts,
-            skilled=lambda _, skills: era.skilled[: 3 - len(skills)], planning=era.adjusts,
+            skilled=lambda _, skills, __: era.skilled[: 3 - len(skills)], planning=era.adjusts,
             adjust=adjuster(seed) if era.adjusts and seed % 4 else None, **dials,
         )  # fmt: skip
         self.era = era
         self.schedule, self.reopened, self.run_id = [], False, "r_1"
-        self.named = False
-        """Whether somebody went on with a step that they named, which others that are over need."""
 
     def send(self, message):
         self.schedule.append((self.now, self.locked, message))
@@ -217,7 +215,7 @@ def revise(world, rng):
         if world.state.find(key) is cell and cell.status == "over" and cell.visit == visits.get(key, 0):
             assert cell.result is result, f"{key} has another result"
     for cell in cells_in(world.state):
-        if isinstance(cell.body, Graph) and cell.is_live and not world.named:  # who is ready again may be over still
+        if isinstance(cell.body, Graph) and cell.is_live and not world.reopened:  # who is ready again may be over still
             assert sorted(p for _, p in cell.body.ready if p in cell.body.children) == sorted(
                 p for _, p in cell.body.ready if p in cell.body.children and cell.body.children[p].status != "over"
             )
@@ -309,7 +307,6 @@ def mend(world, rng):
         before = len(world.facts)
         interrupt(world, mended)
         if len(world.facts) > before:
-            world.named |= step != ""
             return True
         refused_after(world, mended)
     return False
@@ -390,6 +387,10 @@ def astray(seed):
     return partial(straying, random.Random(seed))
 
 
+def again(seed):
+    return partial(persisting, random.Random(seed))
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_e12_the_laws_hold_while_plans_are_revised(shard):
@@ -428,6 +429,13 @@ def test_a6_the_laws_hold_on_every_ladder(shard):
 def test_a6_the_laws_hold_where_groups_and_agents_go_another_way(shard):
     """Other ways of groups and agents, tools that are found by skill, judges that want to be allowed; and revisions."""
     many_lives(1_100_000_000, shard, SIXTH if shard % 2 else replace(SIXTH, revises=False), astray)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a6_the_laws_hold_where_groups_and_agents_are_done_again(shard):
+    """As before, and whatever holds steps may be done again as a whole, after a pause."""
+    many_lives(1_500_000_000, shard, SIXTH if shard % 2 else replace(SIXTH, revises=False), again)
 
 
 # ------------------------------------------------------------------------------- forks

@@ -8,6 +8,7 @@ from driven import LATER, NO, driven, tool
 from perdure.core import events as e
 from perdure.core.calls import Approval, Failure, Outcome
 from perdure.core.refusing import NoStep, Over, Refused
+from perdure.core.seeing import with_secrets
 from perdure.core.values import Value
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
@@ -320,6 +321,62 @@ def test_arguments_that_cannot_be_told_again_are_said_and_nothing_is_taken_back_
     assert world.run().failure.message == "could not be taken back: a"
 
 
+def stranger(plan, script, **dials):
+    """A world that knows no tool, as whoever only hands on a message."""
+    world = World(plan, script, repeat="never", **dials)
+    world.rules.knows = lambda _: False
+    return world
+
+
+def becomes_known(world, undo=(), lasts=()):
+    world.rules.knows, world.rules.undo, world.rules.lasts = lambda _: True, dict(undo).get, lasts.__contains__
+    world.send(e.RunStopping(exit="rolled_back"))
+    return world.run()
+
+
+def test_who_does_not_know_a_tool_leaves_it_to_others_to_take_back_what_it_may_have_done():
+    world = stranger({"steps": [tool("a", **{"with": {"path": "p", "text": "t"}})]}, {"a": LOST}).run()
+    world.cancel()
+    assert world.find(e.StepEnded)[-1].undo == {"own": "x.y", "with": {"path": "p", "text": "t"}}
+    found = becomes_known(world, {"x.y": ("path",)})
+    assert (found.status, found.failure, found.done("undo")) == ("rolled_back", None, ["a"])
+
+
+@pytest.mark.parametrize(("lasts", "left"), [((), None), (("x.y",), "could not be taken back: a")])
+def test_a_tool_that_turns_out_not_to_take_itself_back_leaves_behind_what_it_did(lasts, left):
+    world = stranger({"steps": [tool("a")]}, {"a": LOST}).run()
+    world.cancel()
+    found = becomes_known(world, lasts=lasts)
+    assert (found.status, found.done("undo")) == ("rolled_back", [])
+    assert (found.failure and found.failure.message) == left
+    assert [each.failure.message for each in found.find(e.EffectKept)] == ["nothing takes x.y back"]
+
+
+def test_what_cannot_be_told_again_is_not_taken_back_blindly_by_others_either():
+    given = {"with": {"path": "${1 / int(steps.?b.?output.orValue(1))}"}}
+    plan = {"mode": "graph", "steps": [tool("a", **given), tool("b")]}
+    world = stranger(plan, {"a": HANGS, "b": 0}, forgetful=True).run()
+    world.send(e.AttemptLost(step="a"))
+    world.cancel()
+    assert world.find(e.StepEnded)[-1].undo == {"error": "what it was given cannot be told any more"}
+
+
+@pytest.mark.parametrize("many", [1, 6])
+def test_a_failure_says_what_was_to_be_taken_back_and_stays(many):
+    steps = [deed(f"a{number}", retry={"attempts": 1}) for number in range(many)]
+    script = {f"a{number}!": Failure("logic", "stuck") for number in range(many)} | {"b": NO}
+    world = driven([{"id": "g", "steps": [*steps, tool("b")], "recovery": {"logic": ["rollback"]}}], script)
+    told = ", ".join(f"a{number} (stuck)" for number in range(many)[::-1][:5]) + (", …" if many > 5 else "")
+    assert world.failure.message.endswith(f"; could not be taken back: {told}")
+
+
+def test_a_doubt_that_could_not_be_taken_back_is_not_said_to_be_gone():
+    world = driven([tool("a", retry={"attempts": 1})], {"a": LOST, "a!": NO}, repeat="never", undo={"x.y": ()})
+    world.answer("undo")
+    message = f"nobody knows whether it had its effect; could not be taken back: a ({NO.message})"
+    assert (world.run().failure.kind, world.failure.message) == ("in_doubt", message)
+
+
 # ------------------------------------------------------------------------------- a run that is over
 
 
@@ -481,3 +538,11 @@ def test_the_secrets_of_an_agent_that_takes_back_are_not_written_down():
     world.cancel(exit="rolled_back")
     call = next(made.call for made in world.run().made if made.deed == "undo")
     assert (call.kind, call.name, call.arguments["with"]["token"]) == ("agent", "x", "${secrets.T}")
+
+
+def test_the_secrets_of_a_tool_that_takes_back_are_put_in_when_it_is_called():
+    undo = {"tool": "x.y", "with": {"token": "${secrets.T}", "n": "${output}", "text": "a $${b}"}}
+    world = driven([tool("a", undo=undo)], {"a": 1, "a!": None})
+    world.cancel(exit="rolled_back")
+    call = next(made.call for made in world.run().made if made.deed == "undo")
+    assert with_secrets(call, {"T": "hush"}).arguments == {"token": "hush", "n": 1, "text": "a ${b}"}

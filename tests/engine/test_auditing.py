@@ -57,6 +57,55 @@ def test_retries_that_helped_and_what_they_cost():
     assert (case.cost.usd, case.cost.tokens) == (0.5, 7)
 
 
+@pytest.mark.parametrize(
+    ("more", "did"),
+    [
+        ({"retry": {"attempts": 2}}, "retry"),
+        ({"relaxed": ["output > 0"]}, "relax"),
+        ({"simpler": {"agent": "s"}}, "simplify"),
+        ({"alternates": [{"agent": "s"}]}, "alternate"),
+        ({"recovery": {"unmet": ["ask"]}}, "ask"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_a_result_that_was_not_accepted_is_told_with_the_sentence_and_the_values(more, did):
+    async def asked():
+        async with Engine.open(clock=FakeClock(), performer=Scripted({"a": [1, 4]})) as engine:
+            run = await engine.start(Plan.from_steps([{"id": "a", "agent": "x", "accept": ["output > 3"], **more}]))
+            await run.rested()
+            return audit((await engine.journal.load(run.id))[1])
+
+    (case,) = in_time(asked())
+    assert [(each.kind, each.message) for each in case.troubles] == [("unmet", "not met: output > 3 (output is 1)")]
+    assert [each.did for each in case.remedies] == [did]
+
+
+def test_a_group_that_was_done_again():
+    retry = {"attempts": 3, "wait": "4s", "jitter": 0}
+    steps = [{"id": "g", "retry": retry, "steps": [{"id": "a", "agent": "x", "retry": {"attempts": 1}}]}]
+    cases = in_time(audited(steps, {"a": [Failure("timeout", "late"), Failure("logic", "no"), "done"]}))
+    group = next(case for case in cases if case.step == "g")
+    assert [(each.did, each.after, each.kind) for each in group.remedies] == [
+        ("retry", 4, "timeout"),
+        ("retry", 8, "logic"),
+    ]
+    assert [(each.attempt, each.kind) for each in group.troubles] == [(0, "timeout"), (0, "logic")]
+    assert (group.exit, group.helped) == ("success", "retry")
+
+
+def test_a_group_that_was_not_left_because_something_stays():
+    @tool(name="shop.pay", repeat="never")
+    def pay() -> int:
+        """Pays, and nothing takes that back."""
+        return 9
+
+    inside = [{"id": "pay", "tool": "shop.pay"}, {"id": "send", "agent": "x"}]
+    steps = [{"id": "order", "steps": inside, "alternates": [{"agent": "y"}]}]
+    cases = in_time(audited(steps, {"x": Failure("logic", "no")}, tools=[pay]))
+    (order,) = (case for case in cases if case.step == "order")
+    assert (order.stays, order.exit, order.data()["stays"]) == (["pay"], "failure", ["pay"])
+
+
 def test_a_group_that_went_another_way_and_a_tool_that_was_found():
     @tool(name="a.get", repeat="safe", effects=["network"])
     async def first() -> str:

@@ -211,6 +211,22 @@ def test_a_lock_is_never_held_by_two():
     in_no_time(story())
 
 
+def test_a_fork_that_needs_a_lock_no_longer_goes_on_while_the_old_run_holds_it():
+    """Seed 300006813 of the simulation: it was left out of the line, and nobody woke it."""
+    group = {"id": "g", "locks": ["door"], "steps": [{"id": "q", "ask": "Shall we?"}]}
+    plan = Plan.model_validate({"steps": [group, {"id": "after", "agent": "x"}], "output": "${steps.after.output}"})
+
+    async def both():
+        async with Engine.open(clock=FakeClock(), performer=Scripted({"after": 7})) as engine:
+            old = await engine.start(plan)
+            await old.rested()
+            new = await engine.fork(old.id)
+            await new.answer("q_q_1", "approved")
+            return (await new.result()).output, (await old.rested()).status
+
+    assert in_no_time(both()) == (7, "waiting")
+
+
 async def test_a_fork_can_be_forked_and_a_long_history_is_taken_over():
     many = {"id": "m", "map": list(range(300)), "steps": [{"id": "i", "agent": "x"}]}
     plan = Plan.model_validate({"steps": [many, {"id": "last", "agent": "x"}]})
@@ -292,3 +308,57 @@ async def test_with_another_plan_from_there_on():
         assert (await (await old.fork(step="b", plan=ABC)).result()).ok
         with pytest.raises(NotRevised, match="is over"):
             await old.fork(plan=Plan.model_validate({"steps": [{"id": "z", "agent": "x"}]}))
+
+
+async def plans_of_forks(engine, old):
+    """The plan of forks of a run at every fact at which it was not over: its revision, and who does its steps."""
+    _, entries = await engine.journal.load(old)
+    found = {}
+    for at in range(1, len(entries) + 1):
+        try:
+            new = await engine.fork(old, at=at)
+        except NoPoint:
+            continue
+        await new.result()
+        view = await View.of(engine.journal, new.id)
+        found[at] = (
+            view.state.revision,
+            [node.step.agent for node in view.state.cells[""].scope.outline.index.nodes if node.step],
+        )
+    return [each.type for each in entries], found
+
+
+async def test_a_fork_has_the_plan_that_a_mended_run_had_at_that_point():
+    script = Scripted({"bad": Failure("denied", "no"), "good": 2, "c": Failure("denied", "no")}, default=1)
+    async with Engine.open(performer=script) as engine:
+        agents = {"a": "x", "b": "bad", "c": "x"}
+        old = await engine.start(Plan.from_steps([{"id": each, "agent": agents[each]} for each in agents]))
+        await old.result()
+        await engine.retry(old.id, edits=[{"amend": "b", "fields": {"agent": "good"}}])
+        assert (await old.result()).cause == "c"
+        types, found = await plans_of_forks(engine, old.id)
+        mended = types.index("run_reopened") + 1
+        assert types[mended] == "run_revised"
+        assert {at for at, (revision, _) in found.items() if revision == 0} == set(range(1, mended - 1))
+        assert all(agents == ["x", "good" if revision else "bad", "x"] for revision, agents in found.values())
+        assert {at for at, (revision, _) in found.items() if revision} == set(range(mended, len(types)))
+        for where in ({}, {"step": "b"}, {"step": "c"}):
+            new = await old.fork(**where)
+            await new.result()
+            assert (await View.of(engine.journal, new.id)).state.revision == 1
+        first = await old.fork(step="a")
+        assert (await View.of(engine.journal, first.id)).state.revision == 0
+        await first.result()
+
+
+async def test_a_fork_of_a_fork_has_the_plan_that_was_given_to_that():
+    script = Scripted({"bad": Failure("denied", "no"), "good": 2}, default=1)
+    async with Engine.open(performer=script) as engine:
+        old = await engine.start(Plan.from_steps([{"id": "a", "agent": "x"}, {"id": "b", "agent": "bad"}]))
+        await old.result()
+        fork = await old.fork(plan=Plan.from_steps([{"id": "a", "agent": "x"}, {"id": "b", "agent": "good"}]))
+        await fork.result()
+        types, found = await plans_of_forks(engine, fork.id)
+        forked = types.index("run_forked") + 1
+        assert found[forked] == found[forked + 1] == (1, ["x", "good"])
+        assert found[forked - 1] == (0, ["x", "bad"])

@@ -41,7 +41,7 @@ AGAIN = {
     "pause": {"PRD3001"},
     "cancel": {"PRD3001", "PRD3002"},
     "rollback": {"PRD3001", "PRD3002"},
-    "retry": {"PRD3001"},
+    "retry": {"PRD3001", "PRD3002"},  # the next process may have brought it to its end before it is asked
 }
 """How the same message is refused the second time. Whoever answers twice is not; a fork or a signal is another one."""
 ENDS = {"cancel": "cancelled", "rollback": "rolled_back"}

@@ -201,3 +201,43 @@ async def test_a_plan_that_may_grow_works_on_the_directory_of_its_engine(tmp_pat
     async with opened(workspace=tmp_path / "work") as engine:
         run, _ = await ended(engine, GROWS)
         assert not (await View.of(engine.journal, run.id)).state.started.workspace
+
+
+ASKS = {
+    "steps": [
+        {"id": "way", "ask": "Which way?", "answer": "choice", "choices": ["long", "short"]},
+        {"id": "go", "tool": "flow.echo", "with": {"value": "on the way"}},
+        {"id": "rest", "tool": "flow.echo", "with": {"value": "there"}},
+    ]
+}
+
+
+def a_view_by_the_way(seen):
+    """Looks at what the run has come to, and not only at the step that has just ended."""
+
+    def adjust(occasion):
+        seen.append(occasion.step)
+        if occasion.revision or occasion.result("way").exit != "long":
+            return None
+        view = {"id": "view", "tool": "flow.echo", "with": {"value": "nice"}}
+        return Adjustment([{"insert": view, "before": "rest"}], "there is time")
+
+    return adjust
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_an_adjuster_that_was_not_there_when_somebody_answered_finds_it_at_the_next_end(tmp_path, is_there):
+    path, seen = tmp_path / "runs.db", []
+    async with opened(path, agent_planning=True, adjust=a_view_by_the_way(seen)) as engine:
+        run = await engine.start(Plan.model_validate(ASKS))
+        while not (await View.of(engine.journal, run.id)).state.questions:  # noqa: ASYNC110  nothing else to wait on
+            await asyncio.sleep(0.001)
+        if is_there:
+            await engine.answer(run.id, "q_way_1", "long")
+    if not is_there:
+        async with opened(path, agent_planning=True, idle=True) as engine:
+            await engine.answer(run.id, "q_way_1", "long")
+    async with opened(path, agent_planning=True, adjust=a_view_by_the_way(seen), resume=True) as engine:
+        result = await engine.run(run.id).result()
+    assert [*result.steps] == ["way", "go", "view", "rest"]
+    assert ("way" in seen) == is_there

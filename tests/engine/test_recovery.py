@@ -7,6 +7,7 @@ import pytest
 from perdure import Engine, Plan, tool
 from perdure.core.calls import Failure
 from perdure.journal import MemoryJournal
+from perdure.plan.model.parts import Policy
 from perdure.testing.clock import FakeClock, run
 from perdure.testing.crashes import Disk, crashing
 from perdure.testing.scripted import Scripted
@@ -120,15 +121,22 @@ def test_source_a_is_gone_so_a_tool_with_the_same_skills_is_asked(dies):
     assert (without.ok, without.failure.kind) == (False, "unavailable")
 
 
-def test_what_the_user_denies_is_not_had_by_another_tool():
+@pytest.mark.parametrize("whose", ["plan", "user"])
+def test_what_is_denied_is_not_had_by_another_tool_and_hides_no_failure(whose):
     tools = [
         source("station.weather", ConnectionRefusedError("gone")),
         source("other.weather", "fine", skills=["weather"]),
     ]
     step = {"id": "sky", "tool": "station.weather", "with": {"town": "Ulm"}, "retry": {"attempts": 1}}
-    step |= {"skills": ["weather"], "policy": {"tools": {"deny": ["other.*"]}}}
-    found = carried_out({"steps": [step]}, {}, tools=tools)
-    assert (found.failure.kind, found.steps["sky"].ways) == ("denied", ("alternate:other.weather",))
+    denied = {"tools": {"deny": ["other.*"]}}
+    step |= {"skills": ["weather"]} | ({"policy": denied} if whose == "plan" else {})
+    policy = {"policy": Policy.model_validate(denied)} if whose == "user" else {}
+    found = carried_out({"steps": [step]}, {}, tools=tools, **policy)
+    assert (found.failure.kind, found.steps["sky"].ways) == ("unavailable", ())
+    also = carried_out(
+        {"steps": [step]}, {}, tools=[*tools, source("third.weather", "fine", skills=["weather"])], **policy
+    )
+    assert (also.ok, also.steps["sky"].ways) == (True, ("alternate:third.weather",))
 
 
 @pytest.mark.parametrize("dies", [False, True])

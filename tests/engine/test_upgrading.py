@@ -245,6 +245,24 @@ async def test_who_only_hands_on_a_message_does_not_judge_what_a_crash_has_cut_o
         assert len((await engine.run(run).rested()).questions) == asks
 
 
+@pytest.mark.parametrize("repeat", ["safe", "keyed", "never"])
+async def test_what_a_stranger_has_cancelled_after_a_crash_can_still_be_taken_back(db, repeat):
+    undone = []
+
+    def take_back(to: str, key: str) -> None:
+        undone.append((to, key))
+
+    [run], keys = await cut_off(db, a_plan(SEND), repeat=repeat)
+    async with Engine.open(db, idle=True) as engine:
+        await engine.cancel(run)
+        assert (await engine.result(run)).status == "cancelled"
+    async with Engine.open(db, tools=[made("mail.send", repeat=repeat, undo=take_back)[0]]) as engine:
+        await engine.rollback(run)
+        assert (await engine.run(run).result()).status == "rolled_back"
+        assert (await engine.redecide(run)).difference is None
+    assert undone == [("ann", key) for key in keys]
+
+
 async def test_what_the_old_tool_did_is_taken_back_by_the_new_one_under_its_key(db):
     undone = []
 

@@ -67,7 +67,7 @@ def _has_rung(state, timer, clock):
     due, _, key, visit, what = timer
     is_shut = what == "step" and not all(group.open for group in state.cells[key].around)
     is_idle = what == "undo" and not state.undoing[key, visit].flying
-    return due <= clock and (what in ("retry", "probe") or is_idle or is_shut)
+    return due <= clock and (what in ("retry", "probe", "again") or is_idle or is_shut)
 
 
 def cells_in(state):
@@ -111,11 +111,15 @@ def _body(cell):
             return plain + [_look(getattr(body, name)) for name in LOOKS]
         case Serial():
             last = body.last.key if body.last else None
-            return (list(body.children), list(body.live), body.cursor, last, _rounds(body))
+            return (*_tries(body), list(body.children), list(body.live), body.cursor, last, _rounds(body))
         case Graph():
             return _graph(cell, body)
         case _:
             return body
+
+
+def _tries(body):
+    return body.tries, body.begins, body.first
 
 
 LOOKS = ("probe", "verdict", "looking")
@@ -131,6 +135,7 @@ def _rounds(body):
 
 def _graph(cell, body):
     common = [
+        _tries(body),
         list(body.live),
         body.total,
         body.left,
@@ -195,7 +200,8 @@ def _check_group(cell, body, limit, *, reopened):
             needs = [node_at(cell, body, p) for p in range(body.total)]
             by_id = {node.id: p for p, node in enumerate(needs)}
             needs = [body.children[by_id[need]] for need in child.step.needs]
-            assert all(need.status == "over" or (reopened and need.result is not None) for need in needs)
+            back = [need for need in needs if reopened and (need.is_live or need.result is not None)]
+            assert all(need.status == "over" or need in back for need in needs)
 
 
 def _check_locks(state):

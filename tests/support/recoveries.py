@@ -16,6 +16,16 @@ def straying(rng, raw):
     return raw
 
 
+def persisting(rng, raw):
+    """The same, and groups and agents may be done again as a whole."""
+    for step in _steps_in(straying(rng, raw)):
+        if step.keys() & {"steps", "parallel", "map", "plan", "agent"} and rng.random() < 0.7:
+            step["retry"] = {"attempts": rng.randint(2, 4), "wait": rng.choice([0, 1, 3])}
+            if rng.random() < 0.2:
+                step["retry"]["within"] = 8
+    return raw
+
+
 def _steps_in(raw):
     inside = [*raw.get("steps", []), *raw.get("parallel", [])]
     if isinstance(raw.get("plan"), dict):

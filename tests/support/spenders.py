@@ -138,7 +138,9 @@ class Auditor:
         lost = isinstance(event, e.AttemptLost)
         until = min(now, due) if lost and due is not None else now
         for owner, _ in owners_of(state, event.step):
-            promised = self.promised[owner].pop(event.step)
+            promised = self.promised[owner].pop(event.step, None)
+            if promised is None:  # it got this budget by a revision, in the turn in which it was over
+                continue
             usage = None if lost else event.usage or (None if event.approval is None else Usage(usd=0.0))
             charged = promised if usage is None else _as_amounts(usage)
             if usage is not None:

@@ -180,8 +180,12 @@ def _is_pair(word: str) -> bool:
 
 def _filled_in(question: QuestionAsked, pairs: tuple[str, ...]) -> dict[str, Any]:
     fields: Any = (question.form or {}).get("properties") or {}
-    split = (pair.partition("=") for pair in pairs)
-    return {name: value_from(name, text, fields.get(name)) for name, _, text in split}
+    given: dict[str, Any] = {}
+    for name, _, text in (pair.partition("=") for pair in pairs):
+        if name in given:
+            raise click.UsageError(f"{name} is given twice")
+        given[name] = value_from(name, text, fields.get(name), "VALUE")
+    return given
 
 
 def read(name: str) -> str:

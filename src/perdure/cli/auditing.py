@@ -83,7 +83,14 @@ def _end(case: Case) -> tuple[str, str]:
     because = f"because of {case.cause}" if case.cause else ""
     goes = "" if case.to in ("next", "recover", "") else f"goes to {case.to}"
     mark = "✓" if case.partial else "✗" if case.failure else "■"
-    return f"{mark} {case.exit}", ", ".join(filter(None, ("in part" if case.partial else "", because, goes, lost)))
+    words = ("in part" if case.partial else "", because, _held_back(case), goes, lost)
+    return f"{mark} {case.exit}", ", ".join(filter(None, words))
+
+
+def _held_back(case: Case) -> str:
+    """Why a group was not done again, or in another way that it has."""
+    named = ", ".join(visible(each) for each in case.stays)
+    return f"not tried in any other way, for this cannot be taken back: {named}" if named else ""
 
 
 def _cost(usage: Usage) -> str:

@@ -12,9 +12,9 @@ def command(verb: str, run: str, *words: str) -> str:
     return visible(shlex.join(["perdure", verb, run, *words])) + _flags()
 
 
-def resume_command(run: str, tools: tuple[str, ...] = (), verb: str = "resume") -> str:
+def resume_command(run: str, tools: tuple[str, ...] = (), verb: str = "resume", words: tuple[str, ...] = ()) -> str:
     """How somebody carries a run on, with the tools that it was started with."""
-    return command(verb, run) + "".join(f" --tools {visible(shlex.quote(each))}" for each in tools)
+    return command(verb, run, *words) + "".join(f" --tools {visible(shlex.quote(each))}" for each in tools)
 
 
 def _flags() -> str:

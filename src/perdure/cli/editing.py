@@ -2,16 +2,20 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import click
 
 from perdure.cli.arguments import read, refuse
+from perdure.cli.codes import OK
+from perdure.cli.commands import command
+from perdure.cli.documents import run_document
+from perdure.cli.drafts import Draft
 from perdure.cli.journals import opened
 from perdure.cli.messages import tell
-from perdure.cli.printing import print_problems
-from perdure.cli.reaching import full_id
+from perdure.cli.printing import print_json, print_problems
+from perdure.cli.reaching import full_id, is_owned
 from perdure.config import Settings
 from perdure.core import events as e
 from perdure.core.accepting import accept, reopened
@@ -44,6 +48,8 @@ class Wish:
     why: str = ""
     widen: bool = False
     as_json: bool = False
+    draft: Draft = field(default_factory=Draft)
+    """What they wrote."""
 
 
 async def edited(settings: Settings, run: str, wish: Wish) -> None:
@@ -52,10 +58,13 @@ async def edited(settings: Settings, run: str, wish: Wish) -> None:
     async with opened(settings) as journal:
         view = await View.of(journal, id_)
     accept(view.state, e.RunRevised(edits=()), view.state.at)  # better said before somebody edits than afterwards
-    edits = _edits(view, wish, err=wish.as_json)
-    if edits:
-        done = f"the plan is revised: revision {view.state.revision + 1}"
-        await tell(settings, id_, {"do": "revise", **edits, "by": wish.by}, done, as_json=wish.as_json)
+    with wish.draft.kept(lambda file: command("edit", id_, "--file", file)):
+        edits = _edits(view, wish, err=wish.as_json)
+        if edits:
+            done = f"the plan is revised: revision {view.state.revision + 1}"
+            await tell(settings, id_, {"do": "revise", **edits, "by": wish.by}, done, as_json=wish.as_json)
+        elif wish.as_json:
+            print_json({**run_document(view), "driven": await is_owned(settings)})
 
 
 async def mended(settings: Settings, run: str, step: str, wish: Wish) -> dict[str, Any]:
@@ -79,7 +88,7 @@ def _edits(view: View, wish: Wish, *, err: bool) -> dict[str, Any]:
         click.echo(line, err=err)
     if not wish.yes and not click.confirm("Is that right?", err=True):
         click.echo("the plan is as it was", err=True)
-        return {}
+        raise click.exceptions.Exit(OK)
     said = {"why": wish.why, "widen": wish.widen, "base": view.state.revision}
     return {"edits": [as_data(edit) for edit in edits], **said}
 
@@ -103,7 +112,7 @@ def _errors(reading: Reading) -> list[Problem]:
 def _from_editor(text: str, wish: Wish) -> Reading:
     """Let a person edit a text until it is a plan, or until they have enough."""
     while True:
-        text = _edited(text)
+        text = wish.draft.text = _edited(text)
         reading = read_bytes(text.encode(), "<editor>", None, wish.limits, None)
         if not _errors(reading) or not sys.stdin.isatty():
             return reading

@@ -62,4 +62,4 @@ async def _inputs(settings: Settings, run: str, pairs: tuple[str, ...]) -> dict[
         return {}
     async with opened(settings) as journal:
         view = await View.of(journal, run, 1)
-        return inputs_from(view.state.cells[""].scope.outline.plan.inputs, pairs, None)
+        return inputs_from(view.state.cells[""].scope.outline.plan.inputs, pairs, None, option="--set")

@@ -9,6 +9,7 @@ from perdure.config import Settings
 from perdure.config.policy import load_policy
 from perdure.config.secrets import load_secrets
 from perdure.core import events as e
+from perdure.core.policy import Layer
 
 
 async def place_of(settings: Settings, run: str) -> Path | None:
@@ -20,6 +21,11 @@ async def place_of(settings: Settings, run: str) -> Path | None:
                 if isinstance(started, e.RunStarted) and started.workspace:
                     return Path(started.workspace)
     return None
+
+
+async def rules_for(settings: Settings, run: str) -> tuple[Layer, ...]:
+    """The user's rules for a run, where it works."""
+    return load_policy((await place_of(settings, run)) or Path.cwd().resolve()).layers
 
 
 def granted(workspace: Path | None = None) -> dict[str, Any]:

@@ -11,14 +11,16 @@ from perdure.plan.raw import is_mapping
 from perdure.plan.visible import visible
 
 
-def inputs_from(plan_inputs: Mapping[str, Any], pairs: Sequence[str], file: str | None) -> dict[str, Any]:
-    """What `--inputs FILE` and `-i name=value` give; the latter count more."""
+def inputs_from(
+    plan_inputs: Mapping[str, Any], pairs: Sequence[str], file: str | None, *, option: str = "-i"
+) -> dict[str, Any]:
+    """What `--inputs FILE` and `-i name=value` give, or whatever the option is called; the latter count more."""
     given = _from_file(file) if file else {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise click.BadParameter(f"{visible(pair, 60)} is not of the form name=value", param_hint="-i")
-        given[name] = value_from(name, value, plan_inputs.get(name))
+            raise click.BadParameter(f"{visible(pair, 60)} is not of the form name=value", param_hint=option)
+        given[name] = value_from(name, value, plan_inputs.get(name), option)
     return given
 
 
@@ -40,7 +42,7 @@ def _text(name: str) -> str:
         raise click.UsageError(f"cannot read {visible(name)}: {told}") from error
 
 
-def value_from(name: str, text: str, schema: Any) -> Any:
+def value_from(name: str, text: str, schema: Any, option: str) -> Any:
     """A value as the input wants it: text where it is a text, else JSON; from a file after an `@`."""
     text = _text(text[1:]) if text.startswith("@") else text
     kinds = _kinds(schema)
@@ -52,7 +54,7 @@ def value_from(name: str, text: str, schema: Any) -> Any:
         if not kinds or "string" in kinds:
             return text
         told = f"{name}={visible(text, 60)}: {' or '.join(sorted(kinds))} is wanted, and this is not JSON"
-        raise click.BadParameter(told, param_hint="-i") from error
+        raise click.BadParameter(told, param_hint=option) from error
 
 
 def _kinds(schema: Any) -> set[str]:

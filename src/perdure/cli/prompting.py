@@ -82,7 +82,7 @@ def _field(question: QuestionAsked, name: str, schema: Any) -> Any:
         if not text and not needed:
             return None
         try:
-            return value_from(name, text, schema)
+            return value_from(name, text, schema, "VALUE")
         except click.BadParameter as error:
             click.echo(visible(error.message, 300), err=True)
 

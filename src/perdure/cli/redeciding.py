@@ -8,6 +8,7 @@ import click
 
 from perdure import __version__
 from perdure.cli.codes import BROKEN, OK
+from perdure.cli.granting import rules_for
 from perdure.cli.journals import opened
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_json
@@ -36,7 +37,8 @@ async def decide(settings: Settings, name: str, addresses: tuple[str, ...], *, s
     async with opened(settings) as journal:
         run = (await journal.run(name)).id
         first = await journal.read(run, 0, 1)
-        found = await redecided(journal, run, rules_of(journal, tools.values()), tools)
+        rules = rules_of(journal, tools.values(), await rules_for(settings, run))
+        found = await redecided(journal, run, rules, tools)
     began = e.decode(first[0].type, first[0].body)
     is_ours = isinstance(began, e.RunStarted) and (began.release, began.v) == (__version__, e.VERSION)
     if as_json:

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from perdure.cli.commands import resume_command
+from perdure.cli.drafts import Draft
 from perdure.cli.driving import Retry
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import settings_for
@@ -33,19 +35,23 @@ def retry(ctx: click.Context, run: str, step: str | None, **given: Any) -> None:
     """
     settings = settings_for(given["db"])
     id_ = carried_out(full_id(settings, run))
-    revised = _revised(settings, id_, step or "", given) if given["edit"] or given["file"] else {}
-    if given["edit"] and not revised:
-        return
-    job = Retry(id_, step or "", whoever(given["by"]), revised)
-    ctx.exit(carried_on(job, manner_for(id_, settings, given)))
+    draft = Draft()
+    words = (step,) if step else ()
+    with draft.kept(lambda file: resume_command(id_, given["addresses"], "retry", (*words, "--plan", file))):
+        revised = _revised(settings, id_, step or "", given, draft) if given["edit"] or given["file"] else {}
+        if given["edit"] and not revised:
+            return
+        job = Retry(id_, step or "", whoever(given["by"]), revised)
+        code = carried_on(job, manner_for(id_, settings, given))
+    ctx.exit(code)
 
 
-def _revised(settings: Settings, run: str, step: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def _revised(settings: Settings, run: str, step: str, given: Mapping[str, Any], draft: Draft) -> dict[str, Any]:
     from perdure.cli.editing import Wish, mended  # noqa: PLC0415  few change a plan, and it loads much
     from perdure.plan.limits import Limits  # noqa: PLC0415  as above
 
     if given["edit"] and given["file"]:
         raise click.UsageError("--edit and --plan both say what the plan is to be")
     said = {word: given[word] for word in ("file", "why", "widen", "as_json")}
-    wish = Wish(whoever(given["by"]), Limits(), yes=given["yes"] or not given["edit"], **said)
+    wish = Wish(whoever(given["by"]), Limits(), yes=given["yes"] or not given["edit"], draft=draft, **said)
     return carried_out(mended(settings, run, step, wish))

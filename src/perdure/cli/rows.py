@@ -154,7 +154,7 @@ class _Painter:
         if isinstance(cell.body, Body):
             total = _size(cell, cell.body)
             counts = _counts(cell.body, total) if total > SMALL else ""
-            return stopping, self._visits(cell), counts, took
+            return stopping, self._visits(cell), *_tries(cell.body, self.state), counts, took
         return stopping, self._waits(cell), took
 
     def _doubt(self, cell: Cell) -> str:
@@ -235,6 +235,14 @@ def _work(work: Work) -> Iterator[str]:
         yield f"again at {clock(work.due)}"
         if failed:
             yield failed
+
+
+def _tries(body: Body, state: State) -> Iterator[str]:
+    """That a group is done again, or will be."""
+    if body.tries > 1:
+        yield f"attempt {body.tries}"
+    if body.begins > state.clock(state.at):
+        yield f"again at {clock(body.begins + state.paused)}"
 
 
 def heading(view: View, now: int | None = None) -> str:

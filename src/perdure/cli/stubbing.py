@@ -8,6 +8,7 @@ import click
 from perdure.cli.arguments import usable
 from perdure.cli.codes import FAILED, NOT_FOUND, OK
 from perdure.cli.documents import failure_document
+from perdure.cli.granting import rules_for
 from perdure.cli.inputs import inputs_from
 from perdure.cli.journals import opened
 from perdure.cli.printing import print_json
@@ -33,7 +34,8 @@ async def stub(settings: Settings, name: str, file: str, given: Mapping[str, Any
         view = await View.of(journal, (await journal.run(name)).id, 1)
         wanted = (plan or view.state.cells[""].scope.outline.plan).inputs
         inputs = inputs_from(wanted, given["pairs"], None)
-        rules = rules_of(journal, tools.values(), planning=settings.agent_planning)
+        layers = await rules_for(settings, view.run)
+        rules = rules_of(journal, tools.values(), layers, planning=settings.agent_planning)
         found = await stubbed(journal, rules, view.run, plan, inputs)
     if given["as_json"]:
         print_json({"schema": "perdure.stubbed/1", "id": view.run, **_document(found)})

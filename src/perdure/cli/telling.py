@@ -143,6 +143,7 @@ def names_words(said: e.NamesMapped | Names) -> str:
 
 
 _RUNGS: Final = {
+    "retry": "is done again",
     "simplify": "goes on in its simpler way",
     "relax": "is good enough by its relaxed criteria",
     "alternate": "goes on in another way",

@@ -23,7 +23,7 @@ from perdure.plan.index import Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import REPLAN, Adjusting, AdjustmentRule
 
-_USUAL: Final = Adjusting()
+_USUAL: Final = Adjusting.model_construct()
 MOST_SAID: Final = 2_000
 """How much of a reason is written down, in characters."""
 
@@ -59,7 +59,7 @@ class Outcome:
     @property
     def failure(self) -> Failure | None:
         """Why it failed."""
-        return self._cell.result.failure if self._cell.result else None
+        return deepcopy(self._cell.result.failure) if self._cell.result else None
 
 
 class Occasion:
@@ -69,8 +69,8 @@ class Occasion:
 
     def __init__(self, turn: Deciding, cell: Cell, failure: Failure | None, *, replans: bool = False) -> None:
         self._turn, self._cell = turn, cell
-        self.failure: Final = failure
-        """Why it failed."""
+        self.failure: Final = deepcopy(failure)
+        """Why it failed; a copy, too."""
         self.replans: Final = replans
         """Whether it has no other way left: if nothing changes now, it has failed for good."""
 
@@ -96,8 +96,8 @@ class Occasion:
 
     @property
     def plan(self) -> Plan:
-        """The plan as it is now."""
-        return _plan(self._turn.state)
+        """The plan as it is now; a copy, which is made once for each revision."""
+        return _shown_plan(self._turn.state)
 
     @property
     def revision(self) -> int:
@@ -149,6 +149,16 @@ def _plan(state: State) -> Plan:
     return state.cells[""].scope.outline.plan
 
 
+def _shown_plan(state: State) -> Plan:
+    """The plan for a stranger's eyes: whatever they do to it, that of the run stays as it is."""
+    kept = state.cells[""].scope.cached
+    revision, plan = kept.get("shown", (-1, None))
+    if revision != state.revision:
+        plan = _plan(state).model_copy(deep=True)
+        kept["shown"] = state.revision, plan
+    return plan
+
+
 def _consider(turn: Deciding, cell: Cell, occasion: Occasion, word: str) -> bool:
     """Let the first one have it that wants something; whether the plan is another one now."""
     state, adjusting = turn.state, _plan(turn.state).adjust or _USUAL
@@ -157,7 +167,7 @@ def _consider(turn: Deciding, cell: Cell, occasion: Occasion, word: str) -> bool
     for by, wish in _wishes(turn, cell, occasion, word, adjusting):
         try:
             wanted = wish()
-        except Exception as error:  # noqa: BLE001  an adjuster is a stranger's code: it must not end the run
+        except (Exception, SystemExit) as error:  # noqa: BLE001  a stranger's code, which must not end the run
             _refuse(turn, cell, by, told(error))
             continue
         if wanted is not None:
@@ -188,11 +198,11 @@ def _is_about(rule: AdjustmentRule, cell: Cell, word: str, failure: Failure | No
 
 def _if_it_holds(turn: Deciding, cell: Cell, occasion: Occasion, word: str, rule: AdjustmentRule) -> Adjustment | None:
     output = None if occasion.replans else output_of(turn.state, cell)
-    holds = rule.when is None or evaluate(turn.state, cell, rule.when, output=output, exit=word) is True
+    holds = rule.when is None or evaluate(turn.state, cell.scope, rule.when, {"output": output, "exit": word}) is True
     return Adjustment(rule.edits, rule.why) if holds else None
 
 
-def told(error: Exception) -> str:
+def told(error: BaseException) -> str:
     """What went wrong, for people."""
     known = isinstance(error, (ExpressionError, NotRevised))
     said = error.message if known else f"it broke: {type(error).__name__}: {error}"

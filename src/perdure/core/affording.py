@@ -27,8 +27,9 @@ FINISH, FAIL = "finish", "fail"
 
 def afford(turn: Deciding, cell: Cell, call: Call) -> Usage | None:
     """What an attempt is promised; None if it does not begin now."""
-    if any(turn.state.cells[each.key].status != "active" for each in cell.ledgers):
-        return None  # it is about to be stopped
+    for ledger in cell.ledgers:
+        if turn.state.cells[ledger.key].status != "active":
+            return None  # it is about to be stopped
     promised = _promised(turn, cell, call)
     demand = _demand(cell, promised)
     for ledger in cell.ledgers:
@@ -56,8 +57,11 @@ def _promised(turn: Deciding, cell: Cell, call: Call) -> Usage:
 
 def _demand(cell: Cell, promised: Usage) -> dict[str, int]:
     """What must be left: all that is promised, and of what cannot be avoided at least a little."""
-    demand = {**amounts_of(promised), "steps": int(not cell.work.attempt)}
-    demand["seconds"] = max(1, pieces("seconds", promised.seconds)) if promised.seconds else 1
+    demand = {"steps": int(not cell.work.attempt), "seconds": 1}
+    if promised is not NOTHING:
+        demand |= amounts_of(promised)
+    if promised.seconds:
+        demand["seconds"] = max(1, pieces("seconds", promised.seconds))
     if cell.traits.asks:
         demand.setdefault("tokens", 1)
         if promised.usd is None:

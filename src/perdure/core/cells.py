@@ -27,11 +27,15 @@ LIVE: Final = frozenset({"active", "stopping"})
 class Body:
     """What a group holds."""
 
-    __slots__ = ("children", "live")
+    __slots__ = ("begins", "children", "first", "live", "tries")
 
     def __init__(self) -> None:
         self.children: dict[int, Cell] = {}
         self.live: dict[int, Cell] = {}
+        self.tries = 1
+        """Which try at the visit it is: a group that failed may be done again."""
+        self.begins = self.first = 0
+        """When this try may begin, and when the first one began, on the run's own clock."""
 
 
 Ended = tuple["Cell", int, "Result"]

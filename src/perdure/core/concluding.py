@@ -10,7 +10,7 @@ from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.consulting import AGAIN, CONTINUE, FAIL, ask, said_to
 from perdure.core.deciding import Deciding
-from perdure.core.diverting import divert_group, relax_group
+from perdure.core.diverting import divert_group, held_back, relax_group, repeat_group
 from perdure.core.ending import Ending, end_group, is_item, own_say
 from perdure.core.ladder import WITHIN, ladder_of, owner_of
 from perdure.core.recovering import take_back_in
@@ -55,13 +55,11 @@ def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure, *,
     for rung in ladder_of(cell, failure.kind):
         if rung not in WITHIN and not after:
             break
+        if rung in WITHIN and _stays_in_visit(turn, cell, how, failure, rung):
+            return
         match rung:
-            case "simplify" | "alternate" if divert_group(turn, cell, how, failure, rung):
-                return
-            case "relax" if relax_group(turn, cell, how, failure):
-                return
             case "replan" if replan(turn, cell, failure):
-                end_group(turn, cell, msgspec.structs.replace(how, goes_on=True))
+                _end_failed(turn, cell, msgspec.structs.replace(how, goes_on=True))
                 return
             case "ask" if cell.parent is not None:
                 _ask_about(turn, cell, how, failure)
@@ -70,13 +68,28 @@ def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure, *,
                 _take_back_from(turn, cell, owner, how, failure)
                 return
             case "continue" if cell.parent is not None:
-                end_group(turn, cell, msgspec.structs.replace(how, goes_on=True))
+                _end_failed(turn, cell, msgspec.structs.replace(how, goes_on=True))
                 return
             case "fail":
                 break
             case _:
                 pass
-    end_group(turn, cell, _lasting(cell, how) if after else how)
+    _end_failed(turn, cell, _lasting(cell, how) if after else how)
+
+
+def _end_failed(turn: Deciding, cell: Cell, how: Ending) -> None:
+    """End a group that failed, and say what has held it back from other ways that it has."""
+    kept = held_back(turn, cell, how.failure) if how.failure is not None and cell.parent is not None else ()
+    end_group(turn, cell, msgspec.structs.replace(how, stays=kept) if kept else how)
+
+
+def _stays_in_visit(turn: Deciding, cell: Cell, how: Ending, failure: Failure, rung: str) -> bool:
+    """Whether the visit goes on by a rung, or is good enough after all."""
+    if rung == "retry":
+        return repeat_group(turn, cell, how, failure)
+    if rung == "relax":
+        return relax_group(turn, cell, how, failure)
+    return divert_group(turn, cell, how, failure, rung)
 
 
 def _ask_about(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> None:
@@ -89,7 +102,7 @@ def _ask_about(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> Non
 
 def _take_back_from(turn: Deciding, cell: Cell, owner: Cell, how: Ending, failure: Failure) -> None:
     if owner is not cell:
-        end_group(turn, cell, _lasting(cell, how))
+        _end_failed(turn, cell, _lasting(cell, how))
     take_back_in(turn, owner, failure, how.cause)
 
 
@@ -111,6 +124,6 @@ def _hear_group(turn: Deciding, cell: Cell, how: Ending) -> None:
         case "again":
             end_group(turn, cell, msgspec.structs.replace(how, to=cell.traits.id))
         case "continue":
-            end_group(turn, cell, msgspec.structs.replace(how, goes_on=True))
+            _end_failed(turn, cell, msgspec.structs.replace(how, goes_on=True))
         case _:
-            end_group(turn, cell, _lasting(cell, how))
+            _end_failed(turn, cell, _lasting(cell, how))

@@ -5,6 +5,7 @@ from typing import Any, Final
 from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
+from perdure.core.contracts import rejection
 from perdure.core.deciding import Deciding
 from perdure.core.patience import terms
 from perdure.plan.raw import is_mapping
@@ -28,7 +29,7 @@ def ask(turn: Deciding, cell: Cell, failure: Failure, choices: tuple[str, ...]) 
     while question in turn.state.asked:
         question += "_again"
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question}
-    about |= terms(turn, cell)
+    about |= {**terms(turn, cell), "rejected": rejection(cell, failure)}
     turn.record(e.QuestionAsked(answer="choice", about="recovery", choices=choices, text=text, **about))
 
 

@@ -3,36 +3,46 @@
 A step's own ways come first. A step that says which skills it takes may also get a tool that it did not name, if the
 engine knows one that has them and does no more to the world. Which one is a fact, so no replay looks for it again.
 
-A group is left only if nothing of what was done in it stays: what can be taken back is taken back first.
+A group is left, or done again, only if nothing of what was done in it stays: what can be taken back is, before.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import islice, takewhile
+from typing import Any, Final
 
 from perdure.core import events as e
+from perdure.core.allowing import layers_around
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Effect, Work
+from perdure.core.contracts import rejection, unmet_of
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, close_questions, end, unmet_of
+from perdure.core.ending import Ending, close_questions, end
 from perdure.core.entering import agent_terms, is_too_deep
+from perdure.core.ladder import WITHIN, has_tries, ladder_of
+from perdure.core.outline import Traits
 from perdure.core.seeing import call_of_usual
 from perdure.core.state import State
-from perdure.core.trying import again
+from perdure.core.trying import again, pause_after
 from perdure.core.undoing import effects_in
 from perdure.core.ways import declared
 from perdure.plan.expr import ExpressionError
+from perdure.plan.index import within
 from perdure.plan.model.parts import AgentCall, ToolCall
-from perdure.plan.model.steps import Working
+from perdure.plan.model.steps import AgentStep, AnyStep, SubplanStep, Working
+
+MOST_TOLD: Final = 20
+"""So many steps are named that hold a group back."""
 
 
-def divert(turn: Deciding, cell: Cell, kind: str, rung: str) -> bool:
+def divert(turn: Deciding, cell: Cell, failure: Failure, rung: str) -> bool:
     """Go on in the next way that a rung leads to; whether there is one."""
     terms = _terms(turn, cell, rung)
     if terms is None:
         return False
     turn.entered.pop(cell, None)  # the visit began before that, and has to be said so
     close_questions(turn, cell)
-    turn.record(e.RungTaken(step=cell.key, visit=cell.visit, rung=rung, kind=kind, **terms))
+    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "rejected": rejection(cell, failure)}
+    turn.record(e.RungTaken(**about, rung=rung, kind=failure.kind, **terms))
     if cell.kind == "work":
         again(turn, cell)
     else:
@@ -40,8 +50,10 @@ def divert(turn: Deciding, cell: Cell, kind: str, rung: str) -> bool:
     return True
 
 
-def offers(cell: Cell, rung: str) -> bool:
-    """Whether a step has declared a way that was not gone yet."""
+def offers(cell: Cell, kind: str, rung: str) -> bool:
+    """Whether a step may be tried once more after a failure, or has declared a way that was not gone yet."""
+    if rung == "retry":
+        return has_tries(cell, kind)
     return rung in {"simplify", "alternate"} and declared(cell.traits.working, cell.ways, rung) is not None
 
 
@@ -69,7 +81,8 @@ def _found(state: State, cell: Cell) -> str:
     except ExpressionError:
         return ""
     tried = {usual.tool, *_named(step), *(way.partition(":")[2] for way in cell.ways)}
-    return next((name for name in state.rules.skilled(call, step.skills) if name not in tried), "")
+    found = state.rules.skilled(call, step.skills, layers_around(cell, ()))
+    return next((name for name in found if name not in tried), "")
 
 
 def _named(step: Working) -> Iterator[str]:
@@ -81,10 +94,31 @@ def _named(step: Working) -> Iterator[str]:
 
 def divert_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure, rung: str) -> bool:
     """As `divert`, of a group that failed: once all that was done in it is taken back."""
-    if _terms(turn, cell, rung) is None or _stays(turn.state, cell):
+    if _terms(turn, cell, rung) is None or any(_staying(turn.state, cell)):
         return False
+    return _take_back_first(turn, cell, how, failure) or divert(turn, cell, failure, rung)
+
+
+def repeat_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> bool:
+    """Do a group again from the start, after a pause: once all that was done in it is taken back."""
+    body = cell.body
+    assert isinstance(body, Body)  # noqa: S101  asked of groups alone
+    pause = pause_after(turn, cell, failure, body.tries, body.first)
+    if pause is None or any(_staying(turn.state, cell)):
+        return False
+    if not _take_back_first(turn, cell, how, failure):
+        close_questions(turn, cell)
+        about: dict[str, Any] = {"step": cell.key, "visit": cell.visit}
+        turn.record(e.RungTaken(**about, rung="retry", kind=failure.kind, rejected=failure))
+        turn.record(e.RetryPlanned(**about, attempt=body.tries, due=turn.now + pause))
+        turn.look_at(cell)
+    return True
+
+
+def _take_back_first(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> bool:
+    """Stop a group in which something is to be taken back; it is asked again what to do when that is done."""
     if all(effect.over for effect in effects_in(turn.state, cell)):
-        return divert(turn, cell, failure.kind, rung)
+        return False
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "exit": how.exit, "output": how.output}
     turn.record(e.StepStopping(**about, failure=failure, cause=how.cause, undo=(cell.key,)))
     turn.look_at(cell)
@@ -98,15 +132,23 @@ def relax_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure) -> bo
         return False
     if failure.kind != "unmet" or unmet_of(turn, cell, "success", how.output, relaxed=True) is not None:
         return False
-    turn.record(e.RungTaken(step=cell.key, visit=cell.visit, rung="relax", kind=failure.kind))
+    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "rejected": failure}
+    turn.record(e.RungTaken(**about, rung="relax", kind=failure.kind))
     end(turn, cell, Ending("success", how.output))
     return True
 
 
-def _stays(state: State, cell: Cell) -> bool:
-    """Whether something that was done in a group, or may have been, cannot be taken back, as far as is known."""
-    is_kept = any(_is_kept(effect) for effect in effects_in(state, cell))
-    return is_kept or any(_is_lasting(state, each) for each in _inside(cell))
+def held_back(turn: Deciding, cell: Cell, failure: Failure) -> tuple[str, ...]:
+    """The steps for which a group was not done again, or in another way that it has; nothing if it has none."""
+    rungs = takewhile(WITHIN.__contains__, ladder_of(cell, failure.kind))
+    is_offered = any(offers(cell, failure.kind, rung) for rung in rungs)
+    return tuple(islice(dict.fromkeys(_staying(turn.state, cell)), MOST_TOLD)) if is_offered else ()
+
+
+def _staying(state: State, cell: Cell) -> Iterator[str]:
+    """What was done in a group, or may have been, and cannot be taken back, as far as is known: by whom."""
+    yield from (effect.cell.key for effect in effects_in(state, cell) if _is_kept(effect))
+    yield from (each.key for each in _inside(cell) if _is_lasting(state, each))
 
 
 def _is_kept(effect: Effect) -> bool:
@@ -118,6 +160,8 @@ def _is_kept(effect: Effect) -> bool:
 def _is_lasting(state: State, cell: Cell) -> bool:
     """Whether a step has done something that nothing takes back, or nobody knows."""
     result = cell.result
+    if cell.laps > 1 and _may_have_lasted(state, cell):
+        return True
     if result is None or not isinstance(result.body, Work) or (cell.key, cell.visit) in state.effects:
         return False
     if result.failure is not None and result.failure.kind == "in_doubt":
@@ -125,6 +169,24 @@ def _is_lasting(state: State, cell: Cell) -> bool:
     outcome = result.body.outcome
     is_done = result.failure is None or (outcome is not None and outcome.failure is None and outcome.approval is None)
     return is_done and bool(cell.traits.tool) and state.rules.lasts(cell.traits.tool)
+
+
+def _may_have_lasted(state: State, cell: Cell) -> bool:
+    """Whether earlier visits of a step may have left something: of what they did, only what has an undo is known."""
+    if cell.strategy or cell.tree is not cell.node:
+        return True  # what an agent or a plan that came by name did then is forgotten
+    inside = list(within(cell.node))
+    traits = [cell.within.outline.traits(node) for node in (cell.node, *inside)]
+    return any(_lasts(state, each) for each in traits) or any(_is_unforeseen(node.step) for node in inside)
+
+
+def _lasts(state: State, traits: Traits) -> bool:
+    return bool(traits.tool) and traits.undo is None and state.rules.lasts(traits.tool)
+
+
+def _is_unforeseen(step: AnyStep | None) -> bool:
+    """Whether the plan does not tell what is done in a step."""
+    return isinstance(step, AgentStep) or (isinstance(step, SubplanStep) and isinstance(step.plan, str))
 
 
 def _inside(cell: Cell) -> Iterator[Cell]:

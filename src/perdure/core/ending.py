@@ -1,6 +1,5 @@
 """How visits end: where an exit leads, and what a group hands on."""
 
-from collections.abc import Iterator, Mapping
 from sys import intern
 from typing import Any, Final
 
@@ -8,15 +7,14 @@ import msgspec
 
 from perdure.core import events as e
 from perdure.core.calls import DOUBTFUL, Call, Failure
-from perdure.core.cells import Body, Cell, Work
+from perdure.core.cells import Cell, Work
+from perdure.core.contracts import unmet_of
 from perdure.core.deciding import Deciding
 from perdure.core.ladder import goes_on, plan_in
-from perdure.core.seeing import SECRETS, asked, call_for_later, evaluate, evaluate_within, filled, outcome_of
+from perdure.core.seeing import SECRETS, asked, call_for_later, evaluate, filled, outcome_of
 from perdure.core.values import NULL, Value
-from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import Criterion
 from perdure.plan.model.steps import Grouping
 
 # ------------------------------------------------------------------------------- where it leads
@@ -37,6 +35,8 @@ class Ending(msgspec.Struct, frozen=True):
     """It is over with what there is."""
     goes_on: bool = False
     """It failed, and the plan goes on in spite of that."""
+    stays: tuple[str, ...] = ()
+    """Steps inside whose effects stay, and hold it back from being done again or in another way."""
 
     @classmethod
     def failed(cls, kind: str, message: str) -> "Ending":
@@ -48,10 +48,6 @@ class Ending(msgspec.Struct, frozen=True):
         """What was said when the visit began to stop, perhaps before the run was loaded."""
         to = intern(leaving.to)
         return cls(intern(leaving.exit), leaving.output, leaving.failure, leaving.cause, to, leaving.partial)
-
-
-NOT_JUDGED: Final = frozenset({"failure", "rejected", "expired"})
-"""Words that say themselves that the result is not good; criteria are not asked."""
 
 
 def leads_to(cell: Cell, exit_: str, failure: Failure | None) -> tuple[str, bool]:
@@ -75,7 +71,7 @@ def end(turn: Deciding, cell: Cell, how: Ending) -> None:
     else:
         event = e.StepEnded(
             step=cell.key, visit=cell.visit, exit=how.exit, to=to, failure=how.failure, cause=how.cause,
-            partial=partial, output=how.output, undo=undo,
+            partial=partial, output=how.output, undo=undo, stays=how.stays,
         )  # fmt: skip
         turn.record(event)
     if turn.state.rules.planning:
@@ -114,6 +110,8 @@ def undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dic
     """The call that would take the effect back, with its arguments as they are now, and its secrets as they will be."""
     call = cell.traits.undo
     own = turn.state.rules.undo(cell.traits.tool) if call is None else None
+    if call is None and own is None:
+        own = _stranger(turn, cell)
     if (call is None and own is None) or is_item(cell):
         return None
     if not (_was_done(cell, exit_) or (own is not None and _may_be_done(turn, cell))):
@@ -128,6 +126,15 @@ def undo_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None) -> dic
     except ExpressionError as error:
         return {"error": error.message}
     return {"sha256": kept.sha256} if kept.sha256 else kept.data
+
+
+def _stranger(turn: Deciding, cell: Cell) -> tuple[str, ...] | None:
+    """What a tool that is not known here may want to take itself back: all that it was given. None: it is known."""
+    tool = cell.traits.tool
+    if not tool or not _may_be_done(turn, cell) or turn.state.rules.knows(Call("tool", tool, {})):
+        return None
+    call = told_again(turn, cell)
+    return () if call is None else tuple(call.arguments)
 
 
 def _own_undo(turn: Deciding, cell: Cell, wanted: tuple[str, ...]) -> dict[str, Any]:
@@ -208,7 +215,7 @@ def own_say(turn: Deciding, cell: Cell, how: Ending) -> Ending:
     plan = plan_in(cell)
     source = plan.exit if plan else cell.step.exit if isinstance(cell.step, Grouping) else None
     try:
-        exit_ = "success" if source is None else evaluate_within(turn.state, cell, source)
+        exit_ = "success" if source is None else evaluate(turn.state, cell.within, source)
         output = None if plan is None or plan.output is None else filled(turn.state, cell.within, plan.output)
         return concluded(turn, cell, exit_, None if output is None else turn.keep(output))
     except (ExpressionError, ValueError) as error:
@@ -258,43 +265,9 @@ def _own_say(turn: Deciding, root: Cell) -> Ending:
     """What a plan says about a run of it that went well."""
     plan = root.scope.outline.plan
     try:
-        exit_ = "success" if plan.exit is None else evaluate_within(turn.state, root, plan.exit)
+        exit_ = "success" if plan.exit is None else evaluate(turn.state, root.within, plan.exit)
         if exit_ != "success":
             return Ending.failed("unmet", f"the plan ended with {exit_!r}")
         return Ending(output=None if plan.output is None else turn.keep(filled(turn.state, root.within, plan.output)))
     except (ExpressionError, ValueError) as error:
         return Ending.failed("invalid", f"output: {told(error)}")
-
-
-# ------------------------------------------------------------------------------- criteria
-
-
-def unmet_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None, *, relaxed: bool = False) -> Failure | None:
-    """What a good result does not fulfil. Without an output, it is what follows from the body."""
-    step = cell.traits.working
-    if step is None or not cell.traits.is_judged or exit_ in step.verdicts or exit_ in NOT_JUDGED:
-        return None
-    value = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
-    try:
-        accept = step.relaxed if relaxed else step.accept
-        reason = next(_reasons(turn, cell, accept, {"output": value, "exit": exit_}), None)
-    except ExpressionError as error:
-        return Failure("invalid", error.message)
-    return Failure("unmet", reason) if reason else None
-
-
-def _reasons(turn: Deciding, cell: Cell, accept: tuple[Criterion, ...], seen: Mapping[str, Any]) -> Iterator[str]:
-    ask = evaluate_within if isinstance(cell.body, Body) else evaluate
-    for source in cell.traits.working.ensures if cell.traits.working else ():
-        if ask(turn.state, cell, source, **seen) is not True:
-            yield f"it does not ensure: {source}"
-    for criterion in accept:
-        if criterion.expr is not None:
-            if ask(turn.state, cell, criterion.expr, **seen) is not True:
-                yield f"not met: {criterion.title or criterion.expr}"
-        elif criterion.schema_ is not None:
-            if found := flaws(seen["output"], criterion.schema_):
-                yield f"not met: {criterion.title or 'its schema'}: {'; '.join(found)}"
-        elif criterion not in cell.traits.judges or isinstance(cell.body, Body):
-            why = "agents do not judge yet" if criterion.agent else "a tool judges what one call gives, by `accept`"
-            yield f"not met: {criterion.title or 'a judgement'}: {why}"

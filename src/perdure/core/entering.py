@@ -7,6 +7,7 @@ from typing import Any, Final
 from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
+from perdure.core.contracts import broken_requirement
 from perdure.core.deciding import Deciding
 from perdure.core.ending import leads_to, told
 from perdure.core.seeing import evaluate, filled
@@ -36,10 +37,10 @@ def _enter_if_it_may(turn: Deciding, cell: Cell) -> None:
             pass_by(turn, cell, "skipped")
         elif is_exhausted(cell):
             pass_by(turn, cell, "exhausted", Failure("stalled", f"it had its {cell.laps} visits"))
-        elif broken := _broken_requirement(turn, cell):
-            pass_by(turn, cell, "failure", Failure("unmet", f"it requires: {broken}"))
+        elif broken := broken_requirement(turn, cell):
+            pass_by(turn, cell, "failure", broken)
         else:
-            _record_entry(turn, cell, _terms(turn, cell))
+            _record_entry(turn, cell, {} if cell.traits.is_plain else _terms(turn, cell))
     except (ExpressionError, ValueError) as error:
         exit_ = "exhausted" if is_exhausted(cell) else "failure"
         pass_by(turn, cell, exit_, Failure("invalid", told(error)))
@@ -51,17 +52,10 @@ def is_exhausted(cell: Cell) -> bool:
 
 
 def _holds(turn: Deciding, cell: Cell, source: str) -> bool:
-    value = evaluate(turn.state, cell, source)
+    value = evaluate(turn.state, cell.scope, source)
     if not isinstance(value, bool):
         raise ValueError(f"`when` gives {value!r}, which is neither true nor false")  # noqa: TRY004  the plan's, not ours
     return value
-
-
-def _broken_requirement(turn: Deciding, cell: Cell) -> str:
-    for source in cell.traits.working.requires if cell.traits.working else ():
-        if evaluate(turn.state, cell, source) is not True:
-            return source
-    return ""
 
 
 def pass_by(turn: Deciding, cell: Cell, exit_: str, failure: Failure | None = None) -> None:

@@ -279,6 +279,8 @@ class StepEnded(AboutVisit, frozen=True, kw_only=True):
     """It failed, or its budget was used up, and the plan goes on with what there is."""
     undo: dict[str, Any] | None = None
     """The call that takes its effect back: written out, or as `sha256` of its bytes if it is large."""
+    stays: tuple[str, ...] = ()
+    """Steps in a group whose effects stay: for that it was not done again, or in another way that it has."""
 
 
 class StepsGrown(AboutVisit, frozen=True, kw_only=True):
@@ -373,19 +375,22 @@ class AttemptLost(AboutAttempt, frozen=True, kw_only=True):
 
 
 class RetryPlanned(AboutAttempt, frozen=True, kw_only=True):
-    """There will be another try."""
+    """There will be another try. A group is done again from the start: its steps are forgotten, its visit goes on."""
 
     type = "retry_planned"
     due: int
     """When it may begin, on the clock of the run."""
+    rejected: Failure | None = None
+    """What is wrong with what it gave; None: it failed by itself, and that is a fact already."""
 
 
 class RungTaken(AboutVisit, frozen=True, kw_only=True):
-    """A visit goes on in another way after a failure: one that the step has declared for that, or that was found."""
+    """A visit goes on after a failure: in a way that the step declared, or that was found; a group from the start."""
 
     type = "rung_taken"
     rung: str
-    """`simplify`: its lighter way; `relax`: its looser criteria; `alternate`: the next of its other ways."""
+    """`simplify`: its lighter way; `relax`: its looser criteria; `alternate`: the next of its other ways; `retry`: a
+    group is done again, and the next fact says when."""
     kind: str
     """The kind of failure."""
     tool: str = ""
@@ -394,6 +399,8 @@ class RungTaken(AboutVisit, frozen=True, kw_only=True):
     """What the steps of an agent are grown by in this way; empty: it is performed as a whole."""
     due: int | None = None
     """When an agent that is grown is too late, on the clock of the run."""
+    rejected: Failure | None = None
+    """What is wrong with what it gave; None: it failed by itself, and that is a fact already."""
 
 
 class EffectFound(AboutVisit, frozen=True, kw_only=True):
@@ -442,6 +449,8 @@ class QuestionAsked(AboutVisit, frozen=True, kw_only=True):
     """`undo`: what is agreed to takes back what the step has done; `judge`: it is a look at what the step gave."""
     due: int | None = None
     """When nobody is waited for any more, on the clock of the run; None: never, or when the visit is due."""
+    rejected: Failure | None = None
+    """What is wrong with what it gave; None: it failed by itself, and that is a fact already."""
 
 
 class QuestionAnswered(Event, frozen=True, kw_only=True):

@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import FREE, Failure
-from perdure.core.cells import Body, Cell, Effect, Graph, Look, Result, Scope, Serial, Work
+from perdure.core.cells import Body, Cell, Effect, Look, Result, Scope, Serial, Work
 from perdure.core.forking import run_forked
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
+from perdure.core.opening import body_of, open_again, open_agent
 from perdure.core.renaming import names_mapped
 from perdure.core.reopening import run_reopened
 from perdure.core.spending import (
@@ -24,7 +25,7 @@ from perdure.core.spending import (
 )
 from perdure.core.state import State
 from perdure.core.values import Value
-from perdure.core.ways import open_agent, return_to_usual, rung_taken
+from perdure.core.ways import return_to_usual, rung_taken
 from perdure.plan.model.steps import CheckpointStep, SubplanStep, WaitStep
 from perdure.plan.raw import is_mapping
 
@@ -45,7 +46,7 @@ def _run_started(state: State, event: e.RunStarted) -> None:
     root = Cell("", outline.index.root, None, 0, scope)
     scope.holder = state.root = state.cells[""] = state.holders[""] = root
     root.status, root.visit, root.at = "active", 1, state.at
-    root.body = _body_of(root)
+    root.body = body_of(state, root)
     if root.traits.budgets:
         hold_ledger(state, root, root.traits.budgets)
     if event.due is not None:
@@ -158,7 +159,7 @@ def _open_other(state: State, cell: Cell, event: e.StepEntered) -> None:
         _open_plan(state, cell, event)
     step = cell.step
     cell.open = cell.kind == "work" or not locks_at_entry(cell)
-    cell.body = _body_of(cell)
+    cell.body = body_of(state, cell)
     if cell.kind == "work" or not cell.open:
         make_hungry(state, cell)
     if cell.kind == "rollback":
@@ -177,29 +178,6 @@ def _open_plan(state: State, cell: Cell, event: e.StepEntered) -> None:
         cell.inner = f"{cell.key}/{cell.visit}."
         state.holders[cell.inner] = cell
         hold_plan_ledger(state, cell, outline)
-
-
-def _body_of(cell: Cell) -> Body | Work | None:
-    match cell.kind:
-        case "work":
-            cell.work = Work()
-            return cell.work
-        case "serial":
-            return Serial(loops=cell.within.outline.loops(cell.tree))
-        case "graph":
-            return _graph(cell)
-        case "map":
-            return Graph(0)
-        case _:
-            return None
-
-
-def _graph(cell: Cell) -> Graph:
-    wiring = cell.within.outline.wiring(cell.tree)
-    body = Graph(len(cell.tree.children))
-    body.left = wiring.needs.copy()
-    body.ready = wiring.free.copy()
-    return body
 
 
 def _locks_taken(state: State, event: e.LocksTaken) -> None:
@@ -303,7 +281,7 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
         cell.kind, cell.open = "work", True
         cell.body = cell.work = Work()
     work = cell.work
-    if not work.attempt:
+    if not work.since:
         work.since = state.clock(state.at)
     cell.question = ""
     state.eager.discard(cell.key)
@@ -442,6 +420,9 @@ def _retry_planned(state: State, event: e.RetryPlanned) -> None:
         return
     cell = state.cells[event.step]
     state.unsettled.pop(cell.key, None)
+    if isinstance(cell.body, Body):
+        open_again(state, cell, cell.body, event.due)
+        return
     look = cell.work.probe if event.deed == "probe" else cell.work.verdict
     if event.deed != "do" and look is not None:
         look.due, cell.work.alarm = event.due, state.set_timer(event.due, cell.key, cell.visit, "probe")

@@ -16,7 +16,7 @@ from perdure.core.ladder import plan_in
 from perdure.core.learning import node_at
 from perdure.core.seeing import items_of
 from perdure.core.stalling import is_held
-from perdure.core.undoing import region_of, remains, undo_next
+from perdure.core.undoing import region_of, remains, undo_next, with_what_stays
 from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
@@ -36,7 +36,7 @@ def settle_serial(turn: Deciding, cell: Cell) -> None:
     """Enter the next child when the last one is over."""
     body = cell.body
     assert isinstance(body, Serial)  # noqa: S101  by its kind
-    if body.live:
+    if body.live or body.begins > turn.now:
         return
     here = body.children.get(body.cursor)
     if here is None:
@@ -101,6 +101,8 @@ def settle_graph(turn: Deciding, cell: Cell) -> None:
     """Hear what ended, see whether that is enough, and let in whoever may come."""
     body = cell.body
     assert isinstance(body, Graph)  # noqa: S101  by its kind
+    if body.begins > turn.now:
+        return
     if cell.kind == "map" and not body.grown and not _map(turn, cell):
         return
     if _was_told_to_end(turn, cell, body) or _is_joined(turn, cell, body):
@@ -246,7 +248,11 @@ def settle_stopping(turn: Deciding, cell: Cell) -> None:
         return
     assert cell.leaving is not None  # noqa: S101  said when it began to stop
     how = Ending.of(cell.leaving)
-    conclude(turn, cell, how if how.exit != "rolled_back" else _rolled_back(turn, how))
+    if how.exit == "rolled_back":
+        conclude(turn, cell, _rolled_back(turn, how))
+    else:
+        failure = with_what_stays(turn.state, cell, how.failure)
+        conclude(turn, cell, msgspec.structs.replace(how, failure=failure))
 
 
 def _rolled_back(turn: Deciding, how: Ending) -> Ending:

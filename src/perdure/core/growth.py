@@ -164,6 +164,8 @@ def settle_agent(turn: Deciding, cell: Cell) -> None:
     """Let in whoever may come; ask the strategy when there is news for it."""
     body = cell.body
     assert isinstance(body, Grown)  # noqa: S101  by its kind
+    if body.begins > turn.now:
+        return
     body.fresh = []
     if (not body.moves or body.news) and not _ask(turn, cell, body):
         return

@@ -8,7 +8,7 @@ and plans around it, then the one below. A table that names what a step offers s
 from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
-from perdure.core.cells import Cell
+from perdure.core.cells import Body, Cell
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Recovery, Retry
 from perdure.plan.model.steps import SubplanStep
@@ -35,7 +35,10 @@ AFTER: Final[Mapping[str, Rungs]] = {"stalled": ("replan", "ask", "fail")}
 _LAST: Final[Rungs] = ("replan", "fail")
 WITHIN: Final = frozenset({"retry", "simplify", "relax", "alternate"})
 """Rungs that a visit takes before it is over."""
-PATIENT: Final[Mapping[str, Retry]] = dict.fromkeys(("transient", "rate_limited", "unavailable"), Retry())
+PATIENT: Final[Mapping[str, Retry]] = dict.fromkeys(
+    ("transient", "rate_limited", "unavailable"),
+    Retry.model_construct(),  # as it is by default; nothing in it has to be looked at, which would take a while
+)
 """How often it is tried where a step does not say: whoever fails so says that it may well work later."""
 
 
@@ -86,8 +89,20 @@ def _tables(cell: Cell) -> Iterator[tuple[Cell, Recovery]]:
             yield group, group.traits.working.recovery
 
 
+def has_tries(cell: Cell, kind: str) -> bool:
+    """Whether a visit may be tried once more."""
+    policy, body = patience_of(cell, kind), cell.body
+    tries = body.tries if isinstance(body, Body) else body.counted if body else 0
+    return policy is not None and tries < policy.attempts
+
+
 def patience_of(cell: Cell, kind: str) -> Retry | None:
-    """How often and how patiently a visit is tried after a failure; None: not again."""
+    """How often and how patiently a visit is tried after a failure; None: not again.
+
+    What a group holds was tried patiently before, so a group is done again only if it says so itself.
+    """
     own = cell.traits.working.retry if cell.traits.working else None
+    if isinstance(cell.body, Body):
+        return own
     _, said = _said(cell, kind)
     return own or PATIENT.get(kind) or (Retry() if "retry" in said else None)

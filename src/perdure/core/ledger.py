@@ -98,7 +98,8 @@ class Ledger(msgspec.Struct, eq=False):
 
     def left(self, word: str, now: int) -> int:
         """What may still be promised."""
-        return self.most(word) - self.used(word, now) - self.reserved.get(word, 0)
+        spent = self.used(word, now) if word == "seconds" else self.spent.get(word, 0)
+        return self.limits[word] + self.raised.get(word, 0) - spent - self.reserved.get(word, 0)
 
     def lacks(self, demand: Mapping[str, int], now: int) -> str:
         """What there is too little of; empty: all fits. Depth is no sum: each attempt stands for itself."""
@@ -110,23 +111,27 @@ class Ledger(msgspec.Struct, eq=False):
 
     # ------------------------------------------------------------ keeping
 
-    def begin(self, now: int, due: int | None, reserved: Amounts) -> None:
-        """An attempt begins."""
+    def begin(self, now: int, due: int | None, reserved: Amounts, *, first: bool = True) -> None:
+        """An attempt begins; the first one of a visit is a step."""
         if self.open:
             self._advance(now, min(now, self.until))
         else:
             self.since = now
         self.open += 1
         self.until = max(self.until, due or 0)
-        self._add(self.reserved, reserved, 1)
+        if first and "steps" in self.limits:
+            self.spent["steps"] = self.spent.get("steps", 0) + 1
+        if reserved:  # most attempts are promised nothing, and take nothing that is counted
+            self._add(self.reserved, reserved, 1)
 
     def end(self, now: int, reserved: Amounts, charged: Amounts, *, lost: bool) -> None:
         """An attempt is over. Of one that was lost nobody knows how long it worked: at most until it was too late."""
         self._advance(now, min(now, self.until) if lost else now)
         self.open -= 1
         self.until = self.until if self.open else 0
-        self._add(self.reserved, reserved, -1)
-        self._add(self.spent, charged, 1)
+        if reserved or charged:
+            self._add(self.reserved, reserved, -1)
+            self._add(self.spent, charged, 1)
         self.version += 1
 
     def spend(self, charged: Amounts) -> None:

@@ -97,6 +97,11 @@ _judged_call: Final = lru_cache(1024)(_judge)
 """The same few tools are called again and again, under the same rules."""
 
 
+def is_nothing(found: Judgement) -> bool:
+    """Whether nobody minded: that is no decision."""
+    return found.verdict == "allow" and not found.by
+
+
 def names_host(layers: Sequence[Layer], deed: Deed) -> bool:
     """Whether the outermost layer allows a connection by the very name of its host.
 

@@ -14,9 +14,10 @@ from perdure.core.adjusting import replan
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.consulting import ANSWERS, DONE, ask, said_to
+from perdure.core.contracts import rejection, unmet_of
 from perdure.core.deciding import Deciding
 from perdure.core.diverting import divert
-from perdure.core.ending import Ending, end, undo_of, unmet_of
+from perdure.core.ending import Ending, end, undo_of
 from perdure.core.judging import is_judged
 from perdure.core.ladder import WITHIN, ladder_of, owner_of
 from perdure.core.trying import again, own_exit, pause_of
@@ -73,7 +74,7 @@ def recover(
 def _retry(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None) -> bool:  # noqa: ARG001
     pause = pause_of(turn, cell, failure) if cell.work.outcome is not None or cell.work.lost else None
     if pause is not None:
-        again(turn, cell, pause)
+        again(turn, cell, pause, rejection(cell, failure))
     return pause is not None
 
 
@@ -88,7 +89,7 @@ def _alternate(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptE
 def _go_another_way(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None, rung: str) -> bool:
     """Begin anew, in another way; but not where what was done, or may have been, could not be taken back any more."""
     exit_, output = ("failure", None) if outcome is None else ("success", outcome.output)
-    return undo_of(turn, cell, exit_, output) is None and divert(turn, cell, failure.kind, rung)
+    return undo_of(turn, cell, exit_, output) is None and divert(turn, cell, failure, rung)
 
 
 def _relax(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded | None) -> bool:
@@ -100,7 +101,8 @@ def _relax(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded
         return False
     if cell.traits.grows is not None and _refused_growth(turn, cell, outcome) is not None:
         return False
-    turn.record(e.RungTaken(step=cell.key, visit=cell.visit, rung="relax", kind=failure.kind))
+    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "rejected": failure}
+    turn.record(e.RungTaken(**about, rung="relax", kind=failure.kind))
     end(turn, cell, Ending(outcome.exit, outcome.output if cell.work.outcome is not outcome else None))
     return True
 

@@ -149,9 +149,20 @@ def _meet(state: State, cell: Cell, fate: Fate) -> None:
 
 def _revive(state: State, cell: Cell) -> None:
     cell.status, cell.result, cell.leaving, cell.undo = "active", None, None, ()
+    _hurry(state, cell)
     if cell.due is not None:
         cell.alarm = state.set_timer(cell.due, cell.key, cell.visit, "step")
     cell.open = not locks_at_entry(cell)
+
+
+def _hurry(state: State, cell: Cell) -> None:
+    """Whoever wants a run to go on does not wait until a group may be done again."""
+    body = cell.body
+    assert isinstance(body, Body)  # noqa: S101  only groups are revived
+    early = max(0, body.begins - state.clock(state.at))
+    body.begins -= early
+    if cell.due is not None:
+        cell.due -= early
 
 
 def _resume(cell: Cell) -> None:

@@ -31,16 +31,17 @@ class Masked(dict[str, Any]):
 # ------------------------------------------------------------------------------- asking
 
 
-def evaluate(state: State, cell: Cell, source: str, **extra: Any) -> Any:
-    """The value of a bare expression of a step."""
-    expression = parse(source)
-    return expression.evaluate(see(state, cell.scope, expression.references, extra))
+NOTHING: Final[Mapping[str, Any]] = {}
 
 
-def evaluate_within(state: State, cell: Cell, source: str, **extra: Any) -> Any:
-    """The value of a bare expression that sees a group's own steps."""
+def evaluate(state: State, scope: Scope, source: str, extra: Mapping[str, Any] = NOTHING) -> Any:
+    """The value of a bare expression, as it is seen from a scope with what is there besides."""
     expression = parse(source)
-    return expression.evaluate(see(state, cell.within, expression.references, extra))
+    if extra and expression.plain is not None:  # perhaps about nothing but what is at hand, as most criteria are
+        found = expression.plain(extra)
+        if found is not None:
+            return found
+    return expression.evaluate(see(state, scope, expression.references, extra))
 
 
 def filled(state: State, scope: Scope, value: Any, **extra: Any) -> Any:
@@ -54,9 +55,9 @@ def filled_once(state: State, scope: Scope, value: Any) -> Any:
     return fill(value, see(state, scope, Form(value).references))
 
 
-def see(state: State, scope: Scope, references: Iterable[Reference], extra: Mapping[str, Any] | None = None) -> Seen:
+def see(state: State, scope: Scope, references: Iterable[Reference], extra: Mapping[str, Any] = NOTHING) -> Seen:
     """The values that are named."""
-    seen: Seen = dict(extra or {})
+    seen: Seen = dict(extra)
     for reference in references:
         match reference.root:
             case "steps":

@@ -31,13 +31,11 @@ def hold_plan_ledger(state: State, cell: Cell, outline: Outline) -> None:
 
 
 def reserve(state: State, cell: Cell, event: e.AttemptStarted) -> None:
-    """An attempt begins: promise it what it may take, in every ledger around it. Its first one is a step."""
+    """An attempt begins: promise it what it may take, in every ledger around it."""
     now, amounts = state.clock(state.at), amounts_of(event.reserved)
     cell.work.reserved = event.reserved
     for ledger in cell.ledgers:
-        ledger.begin(now, event.due, amounts)
-        if event.attempt == 1:
-            ledger.spend({"steps": 1})
+        ledger.begin(now, event.due, amounts, first=event.attempt == 1)
         if "depth" in ledger.limits:
             ledger.reach(depth_in(cell, ledger))
 

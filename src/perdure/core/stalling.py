@@ -77,7 +77,8 @@ def _given(state: State, cell: Cell, result: Result) -> Any:
 def _asks(cell: Cell) -> bool:
     """Whether a person is asked before anything else is done."""
     after = {"ask", "rollback", "continue", "fail"}
-    return next((rung for rung in ladder_of(cell, "stalled") if rung in after or offers(cell, rung)), "fail") == "ask"
+    rungs = ladder_of(cell, "stalled")
+    return next((rung for rung in rungs if rung in after or offers(cell, "stalled", rung)), "fail") == "ask"
 
 
 def _ask(turn: Deciding, cell: Cell, question: str) -> None:

@@ -13,6 +13,7 @@ from perdure.core.events import QuestionAsked, RunEnded, RunForked, RunRevised, 
 from perdure.core.ledger import Books
 from perdure.core.names import Names
 from perdure.core.outline import Outline
+from perdure.core.policy import Layer
 from perdure.core.values import Read, Value
 from perdure.plan.index import Node
 from perdure.plan.toolbox import Toolbox
@@ -47,8 +48,9 @@ class Rules:
     """Whether plans may change by rule while they are carried out."""
     adjust: Callable[[Any], Any] | None = None
     """Says, when a step is over, how the rest of the plan is to change; None: nobody does."""
-    skilled: Callable[[Call, Sequence[str]], Sequence[str]] = lambda _call, _skills: ()
-    """The tools that have some skills, take a call as it is and do no more to the world than its own; best first."""
+    skilled: Callable[[Call, Sequence[str], tuple[Layer, ...]], Sequence[str]] = lambda _call, _skills, _layers: ()
+    """The tools that have some skills, take a call as it is, do no more to the world than its own, and are forbidden by
+    no rule, of the user or of these layers; best first."""
     knows: Callable[[Call], bool] = lambda _: True
     """Whether somebody here can tell what a call of this tool does. Who cannot leaves what was lost to others."""
 
@@ -181,7 +183,7 @@ class State:
 
     def is_due(self, timer: Timer) -> bool:
         """Whether a timer still means something."""
-        _, number, key, visit, what = timer
+        due, number, key, visit, what = timer
         if what == "run":
             return self.stopping is None and self.cells[""].alarm == number
         if what == "question":
@@ -192,6 +194,8 @@ class State:
         cell = self.cells[key]
         if cell.status != "active" or cell.visit != visit:
             return False
+        if what == "again":
+            return isinstance(cell.body, Body) and cell.body.begins == due and not cell.body.children
         return cell.alarm == number if what == "step" else self._is_due_at_work(cell, number, what)
 
     def _is_due_at_work(self, cell: Cell, number: int, what: str) -> bool:

@@ -1,14 +1,14 @@
 """One try after another: the word a finished attempt ends its visit with, and when there may be another one."""
 
-from typing import Final
+from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.affording import is_out_of_time
 from perdure.core.calls import Call, Failure, Repeat
 from perdure.core.cells import Cell
 from perdure.core.chance import drawn, pause_before
+from perdure.core.contracts import unmet_of
 from perdure.core.deciding import Deciding
-from perdure.core.ending import unmet_of
 from perdure.core.ladder import patience_of
 from perdure.core.seeing import bare_call, call_of
 from perdure.plan.expr import ExpressionError
@@ -16,7 +16,7 @@ from perdure.plan.flow import own_exits
 from perdure.plan.model.parts import Retry
 from perdure.plan.model.steps import AnyStep, DecideStep
 
-LOOKING: Final = Retry(attempts=4, wait=1, factor=4)
+LOOKING: Final = Retry.model_construct(attempts=4, wait=1, factor=4)
 """How patiently a tool is asked to look at what was done; after that, it goes on without."""
 LOOK_SECONDS: Final = 30.0
 """How long one look may take, where the tool does not say."""
@@ -40,22 +40,27 @@ def _words(step: AnyStep | None) -> str:
     return ", ".join(own_exits(step) if step else ())
 
 
-def again(turn: Deciding, cell: Cell, pause: int = 0) -> None:
+def again(turn: Deciding, cell: Cell, pause: int = 0, rejected: Failure | None = None) -> None:
     """Plan another try."""
-    due = turn.now + pause
-    turn.record(e.RetryPlanned(step=cell.key, visit=cell.visit, attempt=cell.work.attempt, due=due))
+    about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": cell.work.attempt}
+    turn.record(e.RetryPlanned(**about, due=turn.now + pause, rejected=rejected))
 
 
 def pause_of(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
     """How long until the next try; None if there is none. All tries of a visit count, whatever they tried."""
-    policy, work = patience_of(cell, failure.kind), cell.work
+    work = cell.work
     if failure.kind == "timeout" and cell.ledgers and is_out_of_time(turn, cell):
         return 0  # it is not to blame; whether there is more time is asked before it begins
-    if policy is None or work.counted >= policy.attempts:
+    return pause_after(turn, cell, failure, work.counted, work.since)
+
+
+def pause_after(turn: Deciding, cell: Cell, failure: Failure, tries: int, since: int) -> int | None:
+    """How long to stay away after so many tries; None if that were enough, or it would be too late."""
+    policy = patience_of(cell, failure.kind)
+    if policy is None or tries >= policy.attempts:
         return None
-    draw = drawn(turn.state, cell.key, cell.visit, work.counted)
-    pause = pause_before(draw, work.counted, policy, failure)
-    if policy.within is not None and turn.now + pause - work.since > policy.within * 1000:
+    pause = pause_before(drawn(turn.state, cell.key, cell.visit, tries), tries, policy, failure)
+    if policy.within is not None and turn.now + pause - since > policy.within * 1000:
         return None
     return pause
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
+
 from perdure.core import events as e
 from perdure.core.calls import CALL_KINDS, DOUBTFUL, Approval, Call, CallKind, Failure, is_yes
 from perdure.core.cells import Cell, Effect
@@ -17,6 +19,9 @@ from perdure.plan.model.steps import RollbackStep, Working
 
 MOST_LOSSES: Final = 10
 """How often an effect is tried to be taken back again when each process that tries it dies."""
+
+MOST_KEPT: Final = 5
+"""So many of those that could not be taken back are told in the failure of a step or a group."""
 
 
 def region_of(state: State, cell: Cell, *, over: bool = False) -> Iterator[Effect]:
@@ -73,12 +78,21 @@ def _try(turn: Deciding, effect: Effect) -> bool:
     if "error" in effect.call:
         _give_up(turn, effect, Failure("invalid", str(effect.call["error"])))
         return False
+    if _has_no_way(turn.state, effect):
+        _give_up(turn, effect, Failure("invalid", f"nothing takes {effect.call['own']} back"))
+        return False
     if effect.approval is not None:
         return _settle_approval(turn, effect, effect.approval)
     if effect.failure is not None and effect.due is None:
         return _plan_retry(turn, effect, effect.failure)
     _begin(turn, effect, effect.approved)
     return True
+
+
+def _has_no_way(state: State, effect: Effect) -> bool:
+    """Whether its tool does not take itself back; somebody who did not know the tool could not know that."""
+    tool = effect.call.get("own")
+    return tool is not None and state.rules.knows(undo_call(effect)) and state.rules.undo(tool) is None
 
 
 def _settle_approval(turn: Deciding, effect: Effect, approval: Approval) -> bool:
@@ -152,19 +166,41 @@ def _give_up(turn: Deciding, effect: Effect, failure: Failure) -> None:
     turn.record(e.EffectKept(step=effect.cell.key, visit=effect.visit, failure=failure))
 
 
+def kept_in(state: State, cell: Cell) -> Iterator[tuple[str, Failure]]:
+    """What was to be taken back there and stays, and why."""
+    for effect in region_of(state, cell, over=True):
+        if effect.failure is not None and not _is_harmless(state, effect):
+            yield effect.cell.key, effect.failure
+
+
+def with_what_stays(state: State, cell: Cell, failure: Failure | None) -> Failure | None:
+    """The failure of what was to be taken back before it was over; where something stays, it says so."""
+    kept = [f"{each} ({why.message})" for each, why in kept_in(state, cell)]
+    if failure is None or not kept:
+        return failure
+    first = "nobody knows whether it had its effect" if failure.kind == "in_doubt" else failure.message
+    told = ", ".join(kept[:MOST_KEPT]) + (", …" if len(kept) > MOST_KEPT else "")
+    return msgspec.structs.replace(failure, message=f"{first}; could not be taken back: {told}")
+
+
 def remains(state: State) -> list[dict[str, Any]]:
     """What a run that was rolled back has left behind: what could not be taken back, and what nothing takes back."""
     since = _mark(state)
     kept = [
         {"step": each.cell.key, "kind": each.failure.kind, "message": each.failure.message}
         for each in state.effects.values()
-        if each.number > since and each.failure is not None
+        if each.number > since and each.failure is not None and not _is_harmless(state, each)
     ]
     return kept + [
         {"step": cell.key, "kind": "irreversible", "message": f"nothing takes {cell.traits.tool} back"}
         for cell in state.cells.values()
         if cell.age > since and _is_lasting(state, cell)
     ]
+
+
+def _is_harmless(state: State, effect: Effect) -> bool:
+    """Whether nothing takes it back because there is nothing to take back."""
+    return _has_no_way(state, effect) and not state.rules.lasts(effect.call["own"])
 
 
 def _is_lasting(state: State, cell: Cell) -> bool:

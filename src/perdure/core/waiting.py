@@ -5,10 +5,11 @@ from typing import Any
 from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell, Serial
+from perdure.core.contracts import unmet_of
 from perdure.core.deciding import Deciding
-from perdure.core.ending import Ending, end, fail, told, unmet_of
+from perdure.core.ending import Ending, end, fail, told
 from perdure.core.seeing import evaluate, filled, output_of
-from perdure.core.undoing import region_of, undo_next
+from perdure.core.undoing import kept_in, region_of, undo_next
 from perdure.core.values import Value
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.steps import AskStep, DecideStep, DoneStep, FailStep, WaitStep
@@ -105,7 +106,7 @@ def _end_mark(turn: Deciding, cell: Cell) -> None:
             text = "the plan says so" if step.fail is True else str(filled(turn.state, cell.scope, step.fail))
             end(turn, cell, Ending("failure", failure=Failure("logic", text), to="fail"))
         case DecideStep(decide=str() as source) as step:
-            choice = evaluate(turn.state, cell, source)
+            choice = evaluate(turn.state, cell.scope, source)
             if not isinstance(choice, str) or choice not in step.choices:
                 raise ValueError(f"{choice!r} is not among its choices: {', '.join(step.choices)}")
             _end_with(turn, cell, choice, turn.keep(choice))
@@ -125,7 +126,7 @@ def settle_rollback(turn: Deciding, cell: Cell) -> None:
     """Be over when everything since the checkpoint was taken back, or could not be."""
     if not undo_next(turn, region_of(turn.state, cell)):
         return
-    kept = [each.cell.key for each in region_of(turn.state, cell, over=True) if each.failure is not None]
+    kept = [key for key, _ in kept_in(turn.state, cell)]
     if kept:
         fail(turn, cell, "logic", f"could not be taken back: {', '.join(kept)}")
     else:

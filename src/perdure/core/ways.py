@@ -8,8 +8,8 @@ begins in the usual way.
 from collections.abc import Sequence
 
 from perdure.core import events as e
-from perdure.core.cells import Cell, Grown, Scope, Work
-from perdure.core.lines import has_locks, locks_at_entry, make_hungry
+from perdure.core.cells import Body, Cell, Work
+from perdure.core.opening import open_agent
 from perdure.core.outline import AnyCall
 from perdure.core.state import State
 from perdure.plan.model.steps import Working
@@ -28,6 +28,8 @@ def declared(step: Working | None, taken: Sequence[str], rung: str) -> AnyCall |
 def rung_taken(state: State, event: e.RungTaken) -> None:
     """A visit goes on in another way, or what it gave will do after all."""
     cell = state.cells[event.step]
+    if event.rung == "retry":
+        return  # the next fact says when
     if event.rung != "relax":
         _go_another_way(state, cell, event)
         state.unsettled.pop(cell.key, None)
@@ -39,13 +41,20 @@ def _go_another_way(state: State, cell: Cell, event: e.RungTaken) -> None:
     found = outline.found_way(cell.node, event.tool) if event.tool else None
     call = found or declared(cell.traits.working, cell.ways, event.rung)
     assert call is not None  # noqa: S101  a rung that leads nowhere is not taken
-    if not is_leaf and cell.traits.usual is None:
-        cell.work = Work()  # all tries of the visit will count together
+    if isinstance(cell.body, Body):
+        _count_together(cell, cell.body)
     cell.traits = outline.another_way(cell.node, call)
     _forget_try(cell.work)
     if event.strategy or not is_leaf:
         _leave(state, cell)
         _begin_anew(state, cell, event)
+
+
+def _count_together(cell: Cell, body: Body) -> None:
+    """All tries of a visit count, whatever they tried."""
+    if cell.traits.usual is None:
+        cell.work = Work()
+    cell.work.counted, cell.work.since = body.tries, body.first
 
 
 def _forget_try(work: Work) -> None:
@@ -67,20 +76,15 @@ def _begin_anew(state: State, cell: Cell, event: e.RungTaken) -> None:
         cell.alarm = state.set_timer(event.due, cell.key, cell.visit, "step")
     if event.strategy:
         open_agent(state, cell)
+        _count_on(cell)
     else:
         cell.kind, cell.body, cell.open = "work", cell.work, True
 
 
-def open_agent(state: State, cell: Cell) -> None:
-    """Let a step be grown, as soon as it has its locks."""
-    cell.kind, cell.body = "agent", Grown()
-    cell.inner = f"{cell.key}/{cell.visit}."
-    state.holders[cell.inner] = cell
-    cell.within = Scope("agent", cell.scope.outline, cell.node, cell.scope)
-    cell.within.holder = cell
-    cell.open = not locks_at_entry(cell) or has_locks(state, cell)
-    if not cell.open:
-        make_hungry(state, cell)
+def _count_on(cell: Cell) -> None:
+    """An agent goes on with the tries of the visit."""
+    assert isinstance(cell.body, Body)  # noqa: S101  it was just opened
+    cell.body.tries, cell.body.first = cell.work.counted + 1, cell.work.since or cell.body.first
 
 
 def return_to_usual(cell: Cell) -> None:

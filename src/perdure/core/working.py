@@ -19,7 +19,7 @@ from perdure.core.recovering import judge, recover
 from perdure.core.seeing import asked
 from perdure.core.state import Entry
 from perdure.core.trying import own_exit, repeat_of
-from perdure.core.undoing import region_of, undo_next
+from perdure.core.undoing import region_of, undo_next, with_what_stays
 from perdure.plan.expr import ExpressionError
 
 # ------------------------------------------------------------------------------- beginning
@@ -202,7 +202,8 @@ def settle_stopped_work(turn: Deciding, cell: Cell) -> None:
     close_questions(turn, cell)
     if cell.undo and not undo_next(turn, region_of(turn.state, cell)):
         return
-    end(turn, cell, _finished(turn, cell) or _cut_off(turn, cell))
+    how = _finished(turn, cell) or _cut_off(turn, cell)
+    end(turn, cell, msgspec.structs.replace(how, failure=with_what_stays(turn.state, cell, how.failure)))
 
 
 def _finished(turn: Deciding, cell: Cell) -> Ending | None:

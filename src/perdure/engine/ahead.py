@@ -7,7 +7,7 @@ from perdure.core.calls import Failure
 from perdure.core.cells import Cell, Graph, Serial, Work
 from perdure.core.diverting import offers
 from perdure.core.ending import leads_to, plan_in
-from perdure.core.ladder import WITHIN, ladder_of, owner_of, patience_of
+from perdure.core.ladder import WITHIN, ladder_of, owner_of
 from perdure.core.learning import dependents_of
 from perdure.core.state import State
 
@@ -38,7 +38,7 @@ def fails(cell: Cell, kind: str) -> str:
     for rung in ladder_of(cell, kind):
         if rung not in WITHIN:
             break
-        if (rung == "retry" and _has_tries(cell, kind)) or offers(cell, rung):
+        if offers(cell, kind, rung):
             return _WITHIN[rung]
     return follows(cell, "failure", kind)
 
@@ -48,11 +48,6 @@ _WITHIN: Final = {
     "simplify": "goes on in its simpler way",
     "alternate": "goes on in another way",
 }
-
-
-def _has_tries(cell: Cell, kind: str) -> bool:
-    patience = patience_of(cell, kind)
-    return isinstance(cell.body, Work) and patience is not None and cell.body.counted < patience.attempts
 
 
 def _onwards(cell: Cell) -> str:

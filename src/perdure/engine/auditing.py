@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from perdure.core.calls import Usage
-from perdure.plan.raw import Raw, is_mapping
+from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.ports import Entry
 
 RUNGS: Final = ("retry", "simplify", "relax", "alternate", "replan", "ask", "rollback", "continue", "fail")
@@ -78,6 +78,8 @@ class Case:
     failure: Mapping[str, Any] | None = None
     cause: str = ""
     """The step inside whose failure this is."""
+    stays: list[str] = field(default_factory=list[str])
+    """Steps inside whose effects stay: for that it was not done again, or in another way that it has."""
 
     @property
     def remedies(self) -> list[Remedy]:
@@ -183,7 +185,7 @@ class _Auditor:
         """The case of a visit. One whose attempt ended, and was tried again, was not accepted."""
         ended = self._ended.pop(_visit(body), None)
         if ended is not None:
-            self._failed(ended, {**REJECTED, "kind": body.get("kind") or REJECTED["kind"]}, ended["at"])
+            self._failed(ended, _rejected(body, REJECTED), ended["at"])
         return self.cases.get(_visit(body))
 
     # ------------------------------------------------------------ what was tried next
@@ -199,8 +201,8 @@ class _Auditor:
         """A rung was taken. A group is not tried itself: what is inside it failed, and that is its trouble too."""
         rung, kind = _text(body.get("rung")), _text(body.get("kind"))
         known = self._known(body)
-        if known is None or not known.troubles:
-            self._failed({**body, "attempt": 0}, {"kind": kind, "message": INSIDE}, at)
+        if known is None or not known.troubles or _was_done_again(known.troubles[-1]):
+            self._failed({**body, "attempt": 0}, _rejected(body, {"message": INSIDE}), at)
         self._remedy(self._case(body), Remedy(rung, at, kind=kind, tool=_text(body.get("tool"))))
 
     def asked(self, body: Body, at: int) -> None:
@@ -250,6 +252,8 @@ class _Auditor:
         case.exit, case.to, case.at = _text(body.get("exit", "success")), _text(body.get("to", "next")), at
         case.partial, case.cause = body.get("partial") is True, _text(body.get("cause"))
         case.failure = failure if is_mapping(failure) else None
+        stays: Raw = body.get("stays")
+        case.stays = [each for each in stays if isinstance(each, str)] if is_list(stays) else []
         if case.partial and not any(each.did in {"continue", "replan"} for each in case.remedies):
             self._remedy(case, Remedy("continue", at))
 
@@ -288,12 +292,24 @@ _LOOKS: Final[dict[str, Callable[[_Auditor, Body, int], None]]] = {
 }
 
 
+def _was_done_again(trouble: Trouble) -> bool:
+    """Whether a group was done again after it: if something is tried after that, it has failed once more."""
+    return not trouble.attempt and any(each.did == "retry" for each in trouble.remedies)
+
+
 def _visit(body: Body) -> tuple[str, int]:
     return _text(body.get("step")), body.get("visit", 1)
 
 
 def _try(body: Body) -> tuple[str, int, int, str]:
     return (*_visit(body), body.get("attempt", 1), _text(body.get("deed", "do")))
+
+
+def _rejected(body: Body, otherwise: Mapping[str, str]) -> Mapping[str, Any]:
+    """What was wrong with a result or a group, which earlier releases did not say."""
+    told: Raw = body.get("rejected")
+    kind = body.get("kind") or otherwise.get("kind", "unknown")
+    return told if is_mapping(told) else {**otherwise, "kind": kind}
 
 
 def _text(value: Raw) -> str:

@@ -22,20 +22,18 @@ from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
-from perdure.engine.planning import check_gate, may_grow
-from perdure.engine.reaching import Elsewhere, check_place, hands_for, layers_of, state_of, tools_of
+from perdure.engine.means import Means
+from perdure.engine.planning import check_gate
+from perdure.engine.reaching import Elsewhere, hands_for, layers_of, state_of, tools_of
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
 from perdure.engine.sparing import spare_what_is_loaded
 from perdure.engine.starting import accepted, first_fact
-from perdure.engine.upgrading import Gone, Here
 from perdure.errors import PerdureError
 from perdure.journal import open_journal
-from perdure.plan import Plan, PlanError
-from perdure.plan.checks import check
+from perdure.plan import Plan
 from perdure.plan.model.parts import Policy
-from perdure.plan.model.steps import AgentStep
 from perdure.ports import Artifact, Clock, Journal, Performer
 from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
@@ -64,26 +62,18 @@ PATIENCE: Final = 5.0
 class Engine:
     """Carries out plans, and remembers how far each came. Open it with `Engine.open`."""
 
-    def __init__(self, journal: Journal, host: Host, tools: Mapping[str, AnyTool], plans: Mapping[str, Plan]) -> None:
+    def __init__(self, journal: Journal, host: Host, means: Means, plans: Mapping[str, Plan]) -> None:
         self.journal = journal
         self.host = host
-        self._tools = tools
+        self._means = means
         named = {each.digest: each for each in map(Outline, plans.values())}
         host.named.update(named)
         self._named = [Artifact(digest, each.data) for digest, each in named.items()]
-        self.hands: Hands | None = None
-        """What its tools may reach."""
         self.state: Path | None = None
         """Where hands keep what is needed to take runs back."""
         self.idle = False
         """Whether it takes messages but begins nothing."""
         self._secrets = Secrets({})
-        self._checks_names = True
-        self._checked: set[str] = set()
-        """Plans that can be carried out here, by digest."""
-        self._sound: set[str] = set()
-        """Plans that can be carried out where what they call is there, by digest."""
-        self._here = Here(tools, host.rules, is_all=True)
         self.left: dict[str, PerdureError] = {}
         """Runs that were under way and could not be carried on here, and why."""
         host.why_not = self._why_not
@@ -154,9 +144,8 @@ class Engine:
             host.rules.planning, host.rules.adjust = agent_planning, adjust
             if performer is None and not idle:
                 host.rules.toolbox = lambda: toolbox_of(known.values())
-            engine = cls(kept, host, known, named)
-            engine._checks_names, engine.hands, engine._secrets = is_all, hands, held
-            engine._here = Here(known, host.rules, is_all=is_all)
+            engine = cls(kept, host, Means(known, host.rules, hands, is_all=is_all), named)
+            engine._secrets = held
             engine.state = hands.state if hands else None if str(path) == ":memory:" else state_of(path)
             closing.push_async_callback(host.close, patience)
             if idle:
@@ -190,7 +179,7 @@ class Engine:
         `workspace` is the directory it is meant for; another one than that of the engine is refused.
         """
         outline = self.prepare(plan)
-        place = self._place_for(outline, workspace)
+        place = self._means.place_for(outline, workspace)
         at = self.host.clock.now()
         run = new_id("r", at)
         given = accepted(plan, inputs or {})
@@ -223,11 +212,11 @@ class Engine:
         recorded = dict(outputs_of((await self.host.runner(like)).state)) if isinstance(like, str) else like
 
         async def walk(hands: Hands | None) -> "Rehearsal":
-            performer = ToolPerformer(self._tools.values(), hands=hands, thorough=True)
+            performer = ToolPerformer(self._means.tools.values(), hands=hands, thorough=True)
             walking = Walk(replace(self.host.rules), performer, self.host.layers, recorded, self._secrets)
             return await walking.through(started, kept, at)
 
-        found, diff = await on_a_copy(self.hands, walk)
+        found, diff = await on_a_copy(self._means.hands, walk)
         return replace(found, diff=self._secrets.redactor.text(diff))
 
     def prepare(self, plan: Plan) -> Outline:
@@ -236,22 +225,9 @@ class Engine:
         if found is not None:
             return found
         outline = Outline(plan)
-        self._check(outline)
+        self._means.check(outline)
         outline.make_ready()
         return self.host.remember(outline)
-
-    def _check(self, outline: Outline, *, names: bool = True) -> None:
-        """`PlanError` if a plan cannot be carried out. `names`: also if it calls tools that are not known here."""
-        known = self._checked if names else self._sound
-        if outline.digest in known:
-            return
-        toolbox = toolbox_of(self._tools.values()) if names and self._checks_names else None
-        found = check(outline.plan, toolbox, outline.index, begun=not names)
-        problems = [each for each in found if each.severity == "error"]
-        if problems:
-            raise PlanError(problems)
-        self._sound.add(outline.digest)
-        known.add(outline.digest)
 
     def run(self, run: str) -> RunHandle:
         """A run by its id."""
@@ -333,7 +309,7 @@ class Engine:
 
         wish = Fork(at, well_formed(step), inputs, well_formed(by), plan)
         rules, now = replace(self.host.rules), self.host.clock.now()
-        made = await forked(self.journal, rules, run, wish, now, check=self._check_state)
+        made = await forked(self.journal, rules, run, wish, now, check=self._means.check_run)
         last = msgspec.structs.replace(made[-1], artifacts=[*made[-1].artifacts, *self._named])
         return RunHandle(self, (await self.host.begin([*made[:-1], last])).run)
 
@@ -353,7 +329,7 @@ class Engine:
         """
         from perdure.engine.redeciding import redecided  # noqa: PLC0415  few need it
 
-        return await redecided(self.journal, run, replace(self.host.rules), self._tools)
+        return await redecided(self.journal, run, replace(self.host.rules), self._means.tools)
 
     async def at(self, run: str, seq: int) -> Result:
         """A run as it stood after its first `seq` facts."""
@@ -361,39 +337,15 @@ class Engine:
 
         return (await View.of(self.journal, run, seq)).result
 
-    def _place_for(self, outline: Outline, wanted: str) -> str:
-        """The directory that a run of a plan works on; empty if nothing in it does."""
-        agents = any(isinstance(node.step, AgentStep) for node in outline.index.nodes)
-        named = (self._tools.get(outline.traits(node).tool) for node in outline.index.nodes)
-        may_call_any = agents or may_grow(self.host.rules, outline)
-        if self.hands is None or not (may_call_any or any(each is not None and each.works_on_files for each in named)):
-            return ""
-        check_place(wanted, self.hands)
-        return str(self.hands.workspace)
-
     # ------------------------------------------------------------ what can be carried on here
 
     def _why_not(self, state: State) -> PerdureError | None:
-        """Why a run cannot be carried on here: better not begun than failed."""
-        if self.idle:
-            return None  # nothing begins, so nothing is missed
-        try:
-            self._check_state(state)
-        except (PlanError, Elsewhere, Gone) as error:
-            return error
-        return None
-
-    def _check_state(self, state: State) -> None:
-        self._check_place_of(state)
-        self._check(state.cells[""].scope.outline, names=False)
-        self._here.check(state)
-
-    def _check_place_of(self, state: State) -> None:
-        check_place(state.started.workspace if state.started else "", self.hands)
+        """Why a run cannot be carried on here."""
+        return None if self.idle else self._means.why_not(state)  # where nothing begins, nothing is missed
 
     def _take_up(self, runner: Runner) -> None:
         """Carry a run on that could not be before: its plan was edited, or names of it stand for others now."""
-        self._check_state(runner.state)
+        self._means.check_run(runner.state)
         runner.take_up()
 
     async def _check_reopened(self, runner: Runner, message: e.RunReopened) -> None:
@@ -404,12 +356,12 @@ class Engine:
         state = self.host.folded(found, entries)
         accept(state, message, state.at)
         evolve(state, e.RunReopened(step=reopened(state, message), by=message.by), state.at)
-        self._check_state(state)
+        self._means.check_run(state)
 
     async def _map(self, runner: Runner, names: Mapping[str, str], by: str) -> Runner:
         """Make a fact of what somebody says about names; also of a run that is over, which may be taken back."""
-        message = self._here.mapped(runner.state, names, well_formed(by))
-        self._check_place_of(runner.state)
+        message = self._means.here.mapped(runner.state, names, well_formed(by))
+        self._means.check_place_of(runner.state)
         if runner.state.ended is not None:
             runner = await self.host.reopened(runner.run)
         await runner.send(message)
@@ -418,7 +370,7 @@ class Engine:
     @property
     def tools(self) -> Iterable[str]:
         """The names of the tools that are known here."""
-        return tuple(self._tools)
+        return tuple(self._means.tools)
 
     async def _resume_all(self) -> list[str]:
         runs = await self.host.under_way()
@@ -459,8 +411,8 @@ class Engine:
         A run that is under way is stopped first. What could not be taken back stands in its failure.
         """
         state = (await self.host.runner(run)).state
-        self._check_place_of(state)
-        self._here.check_back(state)
+        self._means.check_place_of(state)
+        self._means.here.check_back(state)
         said: dict[str, Any] = {"reason": well_formed(reason), "by": well_formed(by)}
         runner = await self.host.reopened(run)
         await runner.send(e.RunStopping(exit="rolled_back", to=to, **said))
@@ -530,7 +482,7 @@ class Engine:
 
         started = state.started
         new = Plan.model_construct(steps=tuple(steps_in(message)))
-        if started is not None and not started.workspace and self._place_for(Outline(new), ""):
+        if started is not None and not started.workspace and self._means.place_for(Outline(new), ""):
             told = "the run works on no directory, and a new step would"
             raise Elsewhere(told, "start a new run with the plan as it shall be")
 
@@ -551,7 +503,8 @@ class Engine:
 
         if self.state is None:
             return Forgotten(*msgspec.structs.astuple(await self.journal.sweep(before, keep)))
-        beside = Beside(self.state, self.hands.tier if self.hands else "bwrap", AT_WORK)
+        tier = self._means.hands.tier if self._means.hands else "bwrap"
+        beside = Beside(self.state, tier, AT_WORK)
         return await forget(self.journal, beside, before, keep)
 
     async def _send(self, run: str, message: Any) -> Runner:

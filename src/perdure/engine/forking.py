@@ -111,7 +111,12 @@ class _Forking:
         return at
 
     def _whole(self, point: int) -> int:
-        """Not behind a fact that only leads up to the next one: both were decided as one."""
+        """Not behind a fact that only leads up to the next one: both were decided as one.
+
+        Before a run was mended it was over, so whoever names the fact by which it goes on gets the plan as well.
+        """
+        if _awaits_plan(self._events[point - 1]):
+            return point + 1
         while point < len(self._events) and self._leads_up(point):
             point -= 1
         return point
@@ -165,6 +170,11 @@ class _Forking:
         summary = _summary(state)
         shown = {0: summary, len(rows) - 1: summary}
         return [_turn(row, state.kept, shown.get(place)) for place, row in enumerate(rows)]
+
+
+def _awaits_plan(event: e.Event) -> bool:
+    """Whether the plan is another one with the next fact."""
+    return isinstance(event, (e.RunReopened, e.RunForked)) and event.revised
 
 
 def _begins(event: e.Event, step: str) -> bool:

@@ -67,9 +67,11 @@ async def _by_nobody(attempt: Attempt) -> Outcome:
     return Outcome.failed("unavailable", f"nobody performs {call.kind} calls here, such as {call.name!r}")
 
 
-def rules_of(journal: Journal, tools: Iterable[AnyTool], *, planning: bool = False) -> Rules:
+def rules_of(
+    journal: Journal, tools: Iterable[AnyTool], layers: tuple[Layer, ...] = (), *, planning: bool = False
+) -> Rules:
     """What the core needs to decide about the runs of a journal that others may be writing."""
-    known = knowledge_of(tools, {}, {}, {})
+    known = knowledge_of(tools, {}, {}, {}, layers)
 
     @lru_cache(maxsize=64)
     def outline(digest: str) -> Outline:
@@ -116,10 +118,10 @@ def knowledge_of(  # noqa: PLR0913  each is a part of the world
     def lasts(name: str) -> bool:
         return name not in known or not known[name].is_reversible
 
-    def skilled(call: Call, skills: Sequence[str]) -> Sequence[str]:
+    def skilled(call: Call, skills: Sequence[str], inner: tuple[Layer, ...]) -> Sequence[str]:
         from perdure.tools.skills import standing_in  # noqa: PLC0415  few steps say which skills they take
 
-        return standing_in(known, call, skills)
+        return standing_in(known, call, skills, (*layers, *inner))
 
     def knows(call: Call) -> bool:
         return not is_all or call.kind != "tool" or call.name in known

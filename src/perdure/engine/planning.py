@@ -1,5 +1,6 @@
 """The gate of planning: whether plans may change by rule while they are carried out."""
 
+from inspect import iscoroutinefunction
 from typing import ClassVar
 
 from perdure.core.adjusting import Adjuster
@@ -16,7 +17,9 @@ class PlanningOff(PerdureError):
 
 
 def check_gate(adjust: Adjuster | None, *, is_open: bool) -> None:
-    """`PlanningOff` if there is an adjuster that nobody would ask."""
+    """`PlanningOff` if there is an adjuster that nobody would ask, `TypeError` if it is one that has to be awaited."""
+    if iscoroutinefunction(adjust):
+        raise TypeError("an adjuster is a plain function: it is asked within a turn, where nothing can be awaited")
     if adjust is not None and not is_open:
         told = "an adjuster was given, and it would never be asked: planning is off"
         raise PlanningOff(told, "open the engine with agent_planning=True, or without the adjuster")

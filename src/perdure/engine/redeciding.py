@@ -16,7 +16,7 @@ from msgspec import structs
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message
-from perdure.core.calls import Call
+from perdure.core.calls import Call, Repeat
 from perdure.core.deciding import Moment
 from perdure.core.evolve import evolve
 from perdure.core.names import Names
@@ -145,6 +145,13 @@ def _is_message(event: e.Event) -> bool:
     return event.type in MESSAGES and not _is_adjustment(event)
 
 
+def _is_order(event: e.Event) -> TypeGuard[e.RunStopping | e.StepStopping]:
+    """Whether somebody may have said so: to stop a run, or a step."""
+    if isinstance(event, e.StepStopping):
+        return event.failure is not None and event.failure.kind == "cancelled"
+    return isinstance(event, e.RunStopping) and event.exit != "failure"
+
+
 @dataclass(frozen=True, slots=True)
 class _Room:
     """One way in which there may have been room."""
@@ -175,6 +182,14 @@ _ROOMS: Final = (
 
 def _nothing(call: Call) -> bool:  # noqa: ARG001  whatever it is
     return False
+
+
+def _never(call: Call) -> Repeat:
+    return "never" if call.kind == "tool" else "safe"
+
+
+def _no_way(name: str) -> None:
+    """Nothing is known of it that takes it back."""
 
 
 class _Fitting(NamedTuple):
@@ -219,10 +234,8 @@ class _Redeciding:
         if _is_message(event):
             yield cast("Message", structs.replace(event, to="") if isinstance(event, e.AttemptEnded) else event)
             return
-        if isinstance(event, e.RunStopping) and event.exit != "failure":
-            yield event
-        if isinstance(event, e.StepStopping) and event.failure is not None and event.failure.kind == "cancelled":
-            yield e.StepStopping(step=event.step, failure=event.failure)
+        if _is_order(event):
+            yield event if isinstance(event, e.RunStopping) else e.StepStopping(step=event.step, failure=event.failure)
         yield Look()
 
     @property
@@ -308,7 +321,7 @@ class _Redeciding:
         state = self._state if self._state is not None else self._folded(self._place)
         self._state, error = None, ""
         if not room.knowing:
-            state.rules = replace(state.rules, knows=_nothing)
+            state.rules = replace(state.rules, knows=_nothing, repeat=_never, undo=_no_way)
         made: list[e.Event] = []
         try:
             made = turn(state, message, moment)
@@ -316,10 +329,12 @@ class _Redeciding:
             error = f"{type(failure).__name__}: {failure}"
         end = self._end
         recorded = [event for event, _ in self._facts[self._place : end]]
-        is_whole = room.knowing or len(made) == len(recorded)  # who knows no tool decides nothing a moment later
+        rest = recorded[len(made) :]  # who knows no tool decides nothing a moment later, but is told to stop
+        is_whole = room.knowing or len(made) == len(recorded) or (bool(rest) and _is_order(rest[0]))
         if not error and is_whole and self._fits(made, recorded, end):
             if not room.knowing:
-                state.rules = replace(state.rules, knows=self._rules.knows)
+                mine = self._rules
+                state.rules = replace(state.rules, knows=mine.knows, repeat=mine.repeat, undo=mine.undo)
             return _Fitting(room, state, made)
         word = "look" if isinstance(message, Look) else message.type
         told = tuple(recorded), tuple(made)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from perdure.core.calls import Failure
-from perdure.core.cells import Cell, Work
+from perdure.core.cells import Body, Cell, Work
 from perdure.core.ledger import Ledger, told
 from perdure.core.seeing import output_of
 from perdure.core.state import State
@@ -77,8 +77,11 @@ class StepResult:
 
     @property
     def attempts(self) -> int:
-        """How often its last visit was tried."""
-        return self._cell.body.attempt if isinstance(self._cell.body, Work) else 0
+        """How often its last visit was tried; 0 of a group that was done only once."""
+        body = self._cell.body
+        if isinstance(body, Body):
+            return body.tries if body.tries > 1 else 0
+        return body.attempt if body else 0
 
     @property
     def ways(self) -> tuple[str, ...]:

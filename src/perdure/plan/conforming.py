@@ -4,13 +4,13 @@ A schema may come from a stranger, so nothing is fetched for it, no pattern back
 at the value would take too long. References lead to places in the same schema: `#`, `#/$defs/name`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final, Protocol, cast
 
 from perdure.plan.problems import Path, written
-from perdure.plan.raw import Raw, is_list, is_mapping
+from perdure.plan.raw import OBJECT, Raw, is_list, is_mapping
 
 DEEPEST: Final = 200
 """Lists and objects within each other; the library calls itself for each."""
@@ -38,6 +38,7 @@ class _Error(Protocol):
 
 
 class _Validator(Protocol):
+    def is_valid(self, instance: Raw) -> bool: ...
     def iter_errors(self, instance: Raw) -> Iterator[_Error]: ...
 
 
@@ -53,9 +54,11 @@ def flaws(value: Raw, schema: Mapping[str, Any], most: int = 5, place: Path = ()
     try:
         if not _is_flat(value):
             _refuse_large(value)
-        ready = _ready(schema)
+        ready = _READY.get(id(schema)) or _made_ready(schema)
         if ready.refers:
             _refuse_long(schema, value)
+        if ready.validator.is_valid(value):
+            return []
         return [_told(error, place) for error in islice(ready.validator.iter_errors(value), most)]
     except _Unusable as refusal:
         return [_sentence(place, str(refusal))]
@@ -66,9 +69,10 @@ def flaws(value: Raw, schema: Mapping[str, Any], most: int = 5, place: Path = ()
 def unusable(schema: Mapping[str, Any]) -> str:
     """Why no value can be held against a schema; empty if values can."""
     try:
-        if _ready(schema).refers:
+        ready = _READY.get(id(schema)) or _made_ready(schema)
+        if ready.refers:
             _refuse_long(schema, {})
-        _ = _ready(schema).validator
+        _ = ready.validator
     except _Unusable as refusal:
         return _sentence((), str(refusal))
     except ValueError as error:
@@ -92,16 +96,14 @@ class _Ready:
 
 
 _READY: Final[dict[int, _Ready]] = {}
+"""Made once for each schema: those of plans and tools are asked again and again, and never change."""
 
 
-def _ready(schema: Mapping[str, Any]) -> _Ready:
-    """Made once for each schema: those of plans and tools are asked again and again, and never change."""
-    found = _READY.get(id(schema))
-    if found is None:
-        if len(_READY) >= MOST_READY:
-            _READY.clear()
-        found = _READY[id(schema)] = _Ready(schema)
-    return found
+def _made_ready(schema: Mapping[str, Any]) -> _Ready:
+    if len(_READY) >= MOST_READY:
+        _READY.clear()
+    made = _READY[id(schema)] = _Ready(schema)
+    return made
 
 
 def _told(error: _Error, place: Path) -> str:
@@ -143,9 +145,9 @@ def _unusable(why: str, place: Path = ()) -> _Unusable:
 
 def _is_flat(value: Raw) -> bool:
     """Whether it is an object with some plain values, as most results are: nothing in it is deep or large."""
-    if type(value) is not dict:
+    if type(value) is not OBJECT:
         return False
-    inside = cast("dict[str, Raw]", value).values()
+    inside: Collection[Raw] = value.values()
     return len(inside) <= FLAT and SCALARS.issuperset(map(type, inside))
 
 

@@ -65,7 +65,7 @@ class Knowledge:
     estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
     outside: Outside = lambda _: ""
     """What a tool reads outside of the run, in words."""
-    skilled: Callable[[Call, Sequence[str]], Sequence[str]] = lambda _call, _skills: ()
+    skilled: Callable[[Call, Sequence[str], tuple[Layer, ...]], Sequence[str]] = lambda _call, _skills, _layers: ()
     knows: Callable[[Call], bool] = lambda _: True
 
 

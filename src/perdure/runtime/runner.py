@@ -234,9 +234,9 @@ class Runner:
             elif isinstance(event, e.AttemptStarted) and event.deed == "do":
                 tool = self._tools[event.step] = state.names.tool(state.cells[event.step].traits.tool)
                 room.take(run, tool)
-        room.want(run, () if self.is_foreign or state.paused_at is not None else state.hungry)
         if state.locks or state.parked or not room.is_unlocked:
             room.hold(run, state.locks, filter(None, state.parked))  # who only waits to be alone needs no lock
+        room.want(run, () if self.is_foreign or state.paused_at is not None else state.hungry)  # as it holds now
 
     # ------------------------------------------------------------ commits
 

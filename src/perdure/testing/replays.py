@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from perdure.core import events as e
-from perdure.core.cells import Cell, Work
+from perdure.core.cells import Body, Cell, Work
 from perdure.core.outline import Outline
 from perdure.core.seeing import output_of
 from perdure.core.state import Rules, State
@@ -120,6 +120,8 @@ def _picture_of_books(state: State) -> dict[str, Any]:
 def _picture_of_cell(state: State, cell: Cell) -> list[Any]:
     work = cell.body if isinstance(cell.body, Work) else None
     tries = [work.attempt, work.counted, work.flying, work.stopping, work.lost, work.due, work.until] if work else []
+    if isinstance(cell.body, Body) and cell.body.tries > 1:  # those of earlier releases look as ever
+        tries = [cell.body.tries, cell.body.begins]
     result = cell.result
     ended = [result.exit, result.to, result.partial, result.undone, output_of(state, cell)] if result else []
     failure = [result.failure.kind, result.failure.message, result.cause] if result and result.failure else []

@@ -23,6 +23,7 @@ from perdure.core.calls import Call, Failure, Outcome, Repeat
 from perdure.core.deciding import Moment
 from perdure.core.judging import judging_call
 from perdure.core.outline import Outline
+from perdure.core.policy import Layer
 from perdure.core.seeing import call_of, output_of
 from perdure.core.state import Rules, State
 from perdure.core.turn import Command, StopAttempt, pending, replay, status_of, turn
@@ -89,7 +90,7 @@ class World:
         probes: Collection[str] = (),
         undo: Mapping[str, tuple[str, ...]] | None = None,
         lasts: Collection[str] = (),
-        skilled: Callable[[Call, Sequence[str]], Sequence[str]] = lambda _call, _skills: (),
+        skilled: Callable[[Call, Sequence[str], tuple[Layer, ...]], Sequence[str]] = lambda _call, _skills, _layers: (),
         slots: int = 1_000_000,
         limits: Mapping[str, int] | None = None,
         order: int | None = None,

@@ -4,10 +4,10 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from perdure.core.policy import OPEN, Deed, DeedKind, Layer
+from perdure.core.policy import Deed, DeedKind
 from perdure.plan.model.parts import EffectWord
 
 if TYPE_CHECKING:
@@ -154,12 +154,6 @@ class Declaration:
 
 
 UNDECLARED: Final = Declaration()
-
-
-@lru_cache(1024)
-def minds_calls(layers: tuple[Layer, ...]) -> bool:
-    """Whether any rule is about tools by name, or about effects; mostly none is."""
-    return any(layer.tools != OPEN or layer.effects != OPEN for layer in layers)
 
 
 def _filled(pattern: str, arguments: Mapping[str, Any]) -> str:

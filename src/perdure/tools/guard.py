@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from perdure.core.calls import Approval
-from perdure.core.policy import Deed, Judgement, Layer, judge, names_host, strictest
+from perdure.core.policy import Deed, Judgement, Layer, is_nothing, judge, names_host, strictest
 from perdure.core.values import digest_of
 from perdure.ports import Attempt
 from perdure.tools.failure import ToolFailure
@@ -40,7 +40,7 @@ class Guard:
     @property
     def judged(self) -> tuple[Judgement, ...]:
         """What was said so far, the strict verdicts first. What nobody minded is no decision, unless all is wanted."""
-        told = self._judged if self._thorough else [each for each in self._judged if each.by or each.verdict != "allow"]
+        told = self._judged if self._thorough else [each for each in self._judged if not is_nothing(each)]
         return tuple(sorted(told, key=_is_mild)[:MOST_KEPT]) if told else ()
 
     @property

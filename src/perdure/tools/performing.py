@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from perdure.core.calls import Call, Outcome, Repeat
+from perdure.core.policy import is_nothing, judge
 from perdure.plan.problems import did_you_mean
 from perdure.ports import Attempt
 from perdure.tools.box import by_name, outside_of
 from perdure.tools.calling import Function, Read, awaited, called, same
 from perdure.tools.context import Context
-from perdure.tools.declaring import found_out, minds_calls, parameters_of
+from perdure.tools.declaring import found_out, parameters_of
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard, Unapproved
 from perdure.tools.hands import Hands
@@ -132,10 +133,12 @@ class ToolPerformer:
         return Guard(attempt, lambda: tool.definition, thorough=self._thorough)
 
     def _is_minded(self, tool: AnyTool, attempt: Attempt) -> bool:
-        """Whether any rule can have something to say about a call."""
+        """Whether any rule has something to say about a call, or about what it reaches."""
         if attempt.by != "call" or not attempt.layers:
             return False
-        return minds_calls(attempt.layers) or self._thorough or tool.declared.reaches
+        if self._thorough or tool.declared.reaches:
+            return True
+        return not is_nothing(judge(attempt.layers, tool.called))
 
     async def _deed(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
         try:

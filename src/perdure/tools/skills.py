@@ -1,7 +1,8 @@
 """Which tools may stand in for another one: by the skills that they declare, and by nothing that is guessed.
 
 A tool that is found so has all the skills that are asked for, takes the arguments as they are, and says of itself that
-it does nothing to the world that the other one does not do. One that does not say what it does is never found.
+it does nothing to the world that the other one does not do. One that does not say what it does is never found, nor is
+one that the rules forbid: what went wrong would be hidden behind a call that nobody may make.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,17 +10,21 @@ from math import inf
 from typing import Any
 
 from perdure.core.calls import Call
+from perdure.core.policy import Layer, judge
 from perdure.tools.failure import ToolFailure
 from perdure.tools.tool import AnyTool
 
 
-def standing_in(known: Mapping[str, AnyTool], call: Call, skills: Sequence[str]) -> list[str]:
+def standing_in(
+    known: Mapping[str, AnyTool], call: Call, skills: Sequence[str], layers: tuple[Layer, ...] = ()
+) -> list[str]:
     """The tools that may be called in place of a call's own, the cheapest first, then by name."""
     own = known.get(call.name)
     if own is None:
         return []
     able = [each for each in known.values() if each is not own and set(skills) <= set(each.declared.skills)]
-    found = [each for each in able if _does_no_more(each, own) and _takes(each, call.arguments)]
+    takers = [each for each in able if _does_no_more(each, own) and _takes(each, call.arguments)]
+    found = [each for each in takers if _may(each, call.arguments, layers)]
     return [each.name for each in sorted(found, key=lambda each: (_cost(each), each.name))]
 
 
@@ -35,6 +40,11 @@ def _takes(tool: AnyTool, arguments: Mapping[str, Any]) -> bool:
     except ToolFailure:
         return False
     return True
+
+
+def _may(tool: AnyTool, arguments: Mapping[str, Any], layers: tuple[Layer, ...]) -> bool:
+    """Whether no rule forbids what it says it is about to do. Where a person is to be asked, that comes later."""
+    return all(judge(layers, deed).verdict != "deny" for deed in tool.deeds(arguments))
 
 
 def _cost(tool: AnyTool) -> float:

@@ -74,10 +74,11 @@ class Tool(Generic[P, R]):
 
     def deeds(self, arguments: Mapping[str, Any]) -> list[Deed]:
         """What a call of it is about to do, as far as it says so beforehand."""
-        return [self._called, *self.declared.reached(arguments)] if self.declared.reaches else [self._called]
+        return [self.called, *self.declared.reached(arguments)] if self.declared.reaches else [self.called]
 
     @cached_property
-    def _called(self) -> Deed:
+    def called(self) -> Deed:
+        """That it is called, whatever it is given."""
         return self.declared.called(self.name, careful=self.repeat == "never")
 
     @property

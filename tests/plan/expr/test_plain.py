@@ -18,6 +18,8 @@ VALUES = (
     None,
     1.0,
     0.5,
+    -0.0,
+    1e300,
     "",
     "a",
     "b",
@@ -29,7 +31,7 @@ VALUES = (
     [1],
     {"n": 1},
 )
-LITERALS = ("0", "1", "-7", "1.0", "2u", "true", "null", "''", "'a'", "'é'", "b'a'", "[1]")
+LITERALS = ("0", "1", "-7", "1.0", "0.5", "-0.0", "2u", "true", "null", "''", "'a'", "'é'", "b'a'", "[1]")
 OPERATORS = ("==", "!=", "<", "<=", ">", ">=")
 
 
@@ -52,7 +54,7 @@ def agrees(source, scope):
 def test_a_value_and_a_literal():
     asked = [agrees(f"output.n {op} {text}", {"output": {"n": value}}) for op, text, value in
              product(OPERATORS, LITERALS, VALUES) if readable(f"output.n {op} {text}")]  # fmt: skip
-    assert 100 < asked.count(False) < len(asked) / 2  # integers and short texts are compared here, all else is not
+    assert 100 < asked.count(False) < len(asked) / 2  # numbers of one kind, short texts, true and false
 
 
 def readable(source):

@@ -220,6 +220,21 @@ async def test_nothing_is_written_after_the_end(hands, tier, volume):
         assert (late.stat().st_size if late.exists() else 0) == size
 
 
+async def test_whoever_listens_goes_on_listening_while_a_command_ends():
+    """Somebody holds its pipe open for a moment longer than it lives."""
+    process = await spawn(Command(["sh", "-c", "echo $$; sleep 100"], tier="none"))
+    pid = int(await process.stdout.readline())
+    ours = os.open(f"/proc/{pid}/fd/1", os.O_WRONLY)
+    heard = asyncio.create_task(process.stdout.read())
+    ending = asyncio.create_task(process.end())
+    await process.wait()
+    await asyncio.sleep(0.1)
+    os.write(ours, b"last words")
+    os.close(ours)
+    await ending
+    assert await heard == b"last words"
+
+
 async def _cancelled(command, late):
     task = asyncio.create_task(run(command))
     for _ in range(200):

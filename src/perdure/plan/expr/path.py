@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final, Self, cast
 
 from perdure.plan.expr.errors import NO_VALUE, SYNTAX, UNKNOWN, ExpressionError, nearest, quoted, shown
-from perdure.plan.raw import Raw, is_list, is_mapping
+from perdure.plan.raw import OBJECT, Raw, is_list, is_mapping
 
 ROOTS: Final = ("inputs", "steps", "item", "index", "output", "secrets", "run", "exit")
 """Every name that an expression can start from."""
@@ -114,6 +114,8 @@ def unknown_root(name: str, offset: int) -> ExpressionError:
 
 def step_into(value: Raw, part: Part) -> Raw:
     """The value one part further, or `MISSING`."""
+    if type(value) is OBJECT:
+        return value.get(part, MISSING)
     if is_mapping(value):
         return cast("Mapping[Part, Raw]", value).get(part, MISSING)
     if is_list(value) and isinstance(part, int) and 0 <= part < len(value):

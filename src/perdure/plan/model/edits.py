@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 from pydantic_core import PydanticCustomError
 
 from perdure.plan.model.parts import Id, JsonObject, Part
@@ -71,4 +71,4 @@ Edit = Annotated[
         _edit_of, custom_error_type="edit", custom_error_message="an edit is insert, replace, remove or amend"
     ),
 ]
-EDIT: Final[TypeAdapter[AnyEdit]] = TypeAdapter(Edit)
+EDIT: Final[TypeAdapter[AnyEdit]] = TypeAdapter(Edit, config=ConfigDict(defer_build=True))

@@ -160,9 +160,9 @@ class Working(Leading):
     """What every step has that does something."""
 
     timeout: Seconds | None = None
-    """The most that one attempt of an acting step, or one visit of a group, may take."""
+    """The most that one attempt of an acting step, or one try of a group, may take."""
     retry: Retry | None = None
-    """How a failed attempt is tried again."""
+    """How a failed attempt is tried again; of a group: how it is done again as a whole."""
     requires: Many[Expression] = ()
     """Must hold before the step starts."""
     ensures: Many[Expression] = ()

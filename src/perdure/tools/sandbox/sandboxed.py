@@ -212,7 +212,7 @@ class Sandboxed:
             async with asyncio.timeout(GRACE if self._held else PATIENCE):
                 await _returned(self._process)
                 if self._held is None:  # what we could not hold has our pipes open until it is gone
-                    await self.stdout.read()
+                    await _hung_up(self._transport)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 self._transport.kill()
@@ -246,3 +246,10 @@ def _supervised(command: Command, life: int) -> list[str]:
     from perdure.tools.sandbox.landlock import described  # noqa: PLC0415  a lower tier is rarely asked for
 
     return [sys.executable, "-I", "-S", str(_OWN / "landlock.py"), described(command, life), "--", *command.argv]
+
+
+async def _hung_up(transport: asyncio.SubprocessTransport) -> None:
+    """Until nobody can say anything any more. It is not read: whoever listens goes on listening."""
+    pipe = transport.get_pipe_transport(1)
+    while pipe is not None and not pipe.is_closing():  # noqa: ASYNC110  there is no event for it
+        await asyncio.sleep(0.001)

@@ -1,0 +1,77 @@
+"""What an engine has to carry out plans with, and whether that is enough for one: better not begun than failed."""
+
+from collections.abc import Mapping
+
+from perdure.core.outline import Outline
+from perdure.core.state import Rules, State
+from perdure.engine.planning import may_grow
+from perdure.engine.reaching import Elsewhere, check_place
+from perdure.engine.upgrading import Gone, Here
+from perdure.errors import PerdureError
+from perdure.plan.checks import check
+from perdure.plan.model.steps import AgentStep
+from perdure.plan.problems import PlanError
+from perdure.tools import AnyTool, toolbox_of
+from perdure.tools.hands import Hands
+
+
+class Means:
+    """The tools of an engine, and what they may reach."""
+
+    def __init__(self, tools: Mapping[str, AnyTool], rules: Rules, hands: Hands | None, *, is_all: bool) -> None:
+        self.tools = tools
+        self.hands = hands
+        """What tools may reach."""
+        self.here = Here(tools, rules, is_all=is_all)
+        self._rules = rules
+        self._is_all = is_all
+        """Whether nobody else performs what is not among the tools."""
+        self._checked: set[str] = set()
+        """Plans that can be carried out here, by digest."""
+        self._sound: set[str] = set()
+        """Plans that can be carried out where what they call is there, by digest."""
+
+    # ------------------------------------------------------------ plans
+
+    def check(self, outline: Outline, *, names: bool = True) -> None:
+        """`PlanError` if a plan cannot be carried out. `names`: also if it calls tools that are not known here."""
+        known = self._checked if names else self._sound
+        if outline.digest in known:
+            return
+        toolbox = toolbox_of(self.tools.values()) if names and self._is_all else None
+        found = check(outline.plan, toolbox, outline.index, begun=not names)
+        problems = [each for each in found if each.severity == "error"]
+        if problems:
+            raise PlanError(problems)
+        self._sound.add(outline.digest)
+        known.add(outline.digest)
+
+    def place_for(self, outline: Outline, wanted: str) -> str:
+        """The directory that a run of a plan works on; empty if nothing in it does."""
+        agents = any(isinstance(node.step, AgentStep) for node in outline.index.nodes)
+        named = (self.tools.get(outline.traits(node).tool) for node in outline.index.nodes)
+        may_call_any = agents or may_grow(self._rules, outline)
+        if self.hands is None or not (may_call_any or any(each is not None and each.works_on_files for each in named)):
+            return ""
+        check_place(wanted, self.hands)
+        return str(self.hands.workspace)
+
+    # ------------------------------------------------------------ runs
+
+    def why_not(self, state: State) -> PerdureError | None:
+        """Why a run cannot be carried on here; None if it can."""
+        try:
+            self.check_run(state)
+        except (PlanError, Elsewhere, Gone) as error:
+            return error
+        return None
+
+    def check_run(self, state: State) -> None:
+        """`Elsewhere`, `PlanError` or `Gone` if a run cannot be carried on here."""
+        self.check_place_of(state)
+        self.check(state.cells[""].scope.outline, names=False)
+        self.here.check(state)
+
+    def check_place_of(self, state: State) -> None:
+        """`Elsewhere` if a run works on another directory."""
+        check_place(state.started.workspace if state.started else "", self.hands)
