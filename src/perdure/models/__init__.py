@@ -1,0 +1,1 @@
+"""Language models: one call of one model, whoever provides it."""
