@@ -23,12 +23,12 @@ def asked_of_model(scope: Scope, call: ModelCall, fill: Fill) -> dict[str, Any]:
     texts = {"prompt": call.prompt, "instructions": call.instructions}
     given: dict[str, Any] = {word: fill(text) for word, text in texts.items() if text}
     given |= {word: value for word in _PLAIN if (value := getattr(call, word)) is not None}
-    given |= {word: list(value) for word in _LISTS if (value := getattr(call, word))}
+    given |= {"choices": list(call.choices)} if call.choices else {}
+    given |= {} if call.tools is None else {"tools": list(call.tools)}
     return given if call.after is None else {**given, **_since(scope, call, fill)}
 
 
 _PLAIN = ("returns", "tokens", "temperature")
-_LISTS = ("choices", "tools")
 
 
 def _since(scope: Scope, call: ModelCall, fill: Fill) -> dict[str, Any]:

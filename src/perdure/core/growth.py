@@ -29,6 +29,7 @@ from perdure.plan.expr import ExpressionError
 from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index
 from perdure.plan.model.document import Plan
+from perdure.plan.model.parts import AgentCall
 
 MOST_ADDED: Final = 256
 """The most steps that one move may add."""
@@ -112,6 +113,21 @@ class View:
     def facts(self) -> Mapping[str, Any]:
         """What it was given to work with."""
         return {k: v for k, v in inputs_of(self._turn.state, self._cell.within).items() if k != "task"}
+
+    @property
+    def agent(self) -> str:
+        """Whose work it is, by name."""
+        return self._call.agent
+
+    @property
+    def returns(self) -> Mapping[str, Any] | None:
+        """JSON Schema of what it is to finish with; None: anything."""
+        return self._call.returns
+
+    @property
+    def _call(self) -> AgentCall:
+        call: AgentCall = self._cell.traits.call
+        return call
 
     @property
     def first(self) -> bool:
