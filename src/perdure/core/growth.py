@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from perdure.core import events as e
-from perdure.core.calls import Failure
+from perdure.core.calls import Call, Failure
 from perdure.core.cells import Cell, Grown, position_of
 from perdure.core.concluding import conclude
 from perdure.core.deciding import Deciding
@@ -24,6 +24,7 @@ from perdure.core.ledger import told as told_amount
 from perdure.core.seeing import filled_once, inputs_of, output_of
 from perdure.core.stalling import STALLED, is_stalled
 from perdure.core.values import to_json
+from perdure.errors import PerdureError
 from perdure.plan.checks.order import check_order
 from perdure.plan.expr import ExpressionError
 from perdure.plan.flow import SerialFlow
@@ -164,6 +165,11 @@ class View:
         """Children that ended since the last move, in the order of the journal."""
         return [Child(self._turn, cell) for cell in self._body.news]
 
+    def expected(self, model: str, tokens: int, answer: int) -> Mapping[str, float]:
+        """What one call of a model would be promised, by the tokens in and out and by those it may answer with."""
+        call = Call("model", model, {"tokens": answer})
+        return self._turn.state.rules.estimate(call, {"tokens": tokens})
+
     def child(self, id_: str) -> Child | None:
         """A child by its name."""
         position = position_of(id_)
@@ -214,8 +220,8 @@ def _ask(turn: Deciding, cell: Cell, body: Grown) -> bool:
 
 
 def _told(error: Exception) -> tuple[str, str]:
-    if isinstance(error, ExpressionError):
-        return "invalid", error.message
+    if isinstance(error, PerdureError):
+        return "invalid", "; ".join(filter(None, (error.message, error.help)))
     return "unknown", f"the strategy broke: {type(error).__name__}: {error}"
 
 

@@ -4,9 +4,15 @@
 carries them out, remembers them, and asks again when one of them is over.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.sample import sample
+from perdure.agents.strategies.single import single
 from perdure.core.growth import Finish, Move, View
 
 AgentStrategy = Callable[[View, Agent], Move | Finish | None]
+
+STRATEGIES: Final[Mapping[str, AgentStrategy]] = {"single": single, "sample": sample}
+"""All that there are, by the names agents and plans give them."""

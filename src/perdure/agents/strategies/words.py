@@ -1,0 +1,73 @@
+"""What a model is told: words of our own, and references to what there is. Nothing that is data becomes a template."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from perdure.agents.agent import Agent
+from perdure.core.growth import View
+from perdure.plan.expr import escaped
+
+_WORDS_OF_CEL: Final = frozenset({"in", "true", "false", "null"})
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text with references in it, and how long it is once they are filled in."""
+
+    text: str = ""
+    size: int = 0
+    """In letters."""
+
+    def say(self, words: str) -> "Words":
+        """Add words; `${…}` in them is text."""
+        return Words(f"{self.text}{escaped(words)}", self.size + len(words))
+
+    def show(self, path: str, value: Any) -> "Words":
+        """Add what a path leads to; the value only tells how long it is."""
+        return self.point(path, length_of(value))
+
+    def point(self, path: str, size: int) -> "Words":
+        """Add what a path will lead to, at most so many letters."""
+        gap = " " if self.text.endswith("$") else ""  # a dollar sign would be read together with what follows
+        return Words(f"{self.text}{gap}{ref(path)}", self.size + len(gap) + size)
+
+
+def ref(path: str) -> str:
+    """A reference, as a plan writes it."""
+    return f"${{{path}}}"
+
+
+def length_of(value: Any) -> int:
+    """How long a value is where it stands in a text."""
+    return len(value) if isinstance(value, str) else len(json.dumps(value, ensure_ascii=False))
+
+
+def task_of(view: View) -> Words:
+    """The task, and the facts to work with."""
+    words = Words().show("inputs.task", view.task)
+    for name, value in sorted(view.facts.items()):
+        words = words.say(f"\n\n{name}:\n").show(path_of(name), value)
+    return words
+
+
+def path_of(fact: str) -> str:
+    """Where a fact is found."""
+    is_plain = fact.isascii() and fact.isidentifier() and fact not in _WORDS_OF_CEL
+    return f"inputs.{fact}" if is_plain else f"inputs[{json.dumps(fact)}]"
+
+
+def facts_of(view: View) -> dict[str, str]:
+    """The facts, to be handed on."""
+    return {name: ref(path_of(name)) for name in view.facts}
+
+
+def instructions_of(agent: Agent) -> str:
+    """Who an agent is, what it is after, and what it is told before all else."""
+    told = (
+        f"You are {agent.role}." if agent.role else "",
+        f"Your goal: {agent.goal}" if agent.goal else "",
+        agent.backstory,
+        agent.instructions,
+    )
+    return "\n\n".join(each for each in told if each)
