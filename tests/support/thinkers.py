@@ -83,4 +83,16 @@ def grown_by(world):
     return [step for event in world.find(e.StepsGrown) for step in event.add]
 
 
-__all__ = ["HANGS", "Takes", "agent", "answers", "bound", "grown_by", "prompts", "random", "step_of", "thought", "world_of"]
+__all__ = [
+    "HANGS",
+    "Takes",
+    "agent",
+    "answers",
+    "bound",
+    "grown_by",
+    "prompts",
+    "random",
+    "step_of",
+    "thought",
+    "world_of",
+]

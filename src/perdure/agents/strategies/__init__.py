@@ -10,9 +10,10 @@ from typing import Final
 from perdure.agents.agent import Agent
 from perdure.agents.strategies.sample import sample
 from perdure.agents.strategies.single import single
+from perdure.agents.strategies.tree import tree
 from perdure.core.growth import Finish, Move, View
 
 AgentStrategy = Callable[[View, Agent], Move | Finish | None]
 
-STRATEGIES: Final[Mapping[str, AgentStrategy]] = {"single": single, "sample": sample}
+STRATEGIES: Final[Mapping[str, AgentStrategy]] = {"single": single, "sample": sample, "tree": tree}
 """All that there are, by the names agents and plans give them."""

@@ -71,6 +71,8 @@ def judging_step(view: View, agent: Agent, judge: Judge, size: int, acts: bool) 
     if acts:
         words = words.say("\n\nIt was carried out, and gave:\n").point("steps.act.output", size)
     asked = ask(view, agent, words, returns=VERDICT, instructions=judge.instructions, model=judge.model or "")
+    if acts:
+        asked.step.pop("estimate")  # nobody knows how long the result will be; whoever asks counts it then
     if judge.agent is None:
         return asked
     about = {"output": "${inputs.output}"}
