@@ -1,16 +1,16 @@
 """Agents in a world without models: a function answers for the model, and the product reads what it says."""
 
 import json
-import random
 
 from driven import driven
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies import STRATEGIES
+from perdure.agents.roster import Roster
+from perdure.core import events as e
 from perdure.core.calls import Failure, Outcome, Usage
 from perdure.models.answering import form_of, outcome_of
 from perdure.ports import Answer, Request
-from perdure.testing.worlds import HANGS, Takes, World
+from perdure.testing.worlds import World
 
 
 def answers(say, tools=None, paid=None):
@@ -45,13 +45,7 @@ def step_of(**more):
 
 def bound(agents):
     """The strategies, as an engine binds them to agents."""
-    named = {each.name: each for each in agents}
-    own = {f"agent:{each.name}": _for(each.strategy, named) for each in agents}
-    return {**{name: _for(name, named) for name in STRATEGIES}, **own}
-
-
-def _for(strategy, agents):
-    return lambda view: STRATEGIES[strategy](view, agents[view.agent])
+    return Roster(agents).strategies()
 
 
 def agent(strategy, options=None, **more):
@@ -59,16 +53,24 @@ def agent(strategy, options=None, **more):
     return Agent(name="me", strategy=strategy, options=options or {}, **more)
 
 
-def thought(me, say, tools=None, step=None, paid=None, budget=None, others=(), what="it", **dials):
+def thought(me, say, tools=None, step=None, **dials):
     """A run in which an agent has worked, driven as it is and folded anew before every message."""
-    plan = {"steps": [step or step_of()], **({"budget": budget} if budget else {})}
-    return driven(plan, answers(say, tools, paid), {"what": what}, strategies=bound([me, *others]), **dials)
+    plan, script, inputs, more = _setting(me, say, tools, step, dials)
+    return driven(plan, script, inputs, **more)
 
 
-def world_of(me, say, tools=None, step=None, paid=None, budget=None, others=(), what="it", **dials):
+def world_of(me, say, tools=None, step=None, **dials):
     """The same, not yet begun."""
-    plan = {"steps": [step or step_of()], **({"budget": budget} if budget else {})}
-    return World(plan, answers(say, tools, paid), strategies=bound([me, *others]), **dials).start({"what": what})
+    plan, script, inputs, more = _setting(me, say, tools, step, dials)
+    return World(plan, script, **more).start(inputs)
+
+
+def _setting(me, say, tools, step, dials):
+    """`paid` says what a call took, `others` are agents besides, `what` is in the task; the rest are the world's."""
+    script = answers(say, tools, dials.pop("paid", None))
+    inputs = {"what": dials.pop("what", "it")}
+    agents = [me, *dials.pop("others", ())]
+    return {"steps": [step or step_of()]}, script, inputs, {"strategies": bound(agents), **dials}
 
 
 def prompts(world):
@@ -78,21 +80,4 @@ def prompts(world):
 
 def grown_by(world):
     """All steps that were grown, as they were written."""
-    from perdure.core import events as e
-
     return [step for event in world.find(e.StepsGrown) for step in event.add]
-
-
-__all__ = [
-    "HANGS",
-    "Takes",
-    "agent",
-    "answers",
-    "bound",
-    "grown_by",
-    "prompts",
-    "random",
-    "step_of",
-    "thought",
-    "world_of",
-]

@@ -56,7 +56,7 @@ def test_angles_are_given_to_the_answers_in_turn():
     [
         ({"expr": "size(output)"}, {}),
         ({"tool": "x.rate"}, {"x.rate": lambda output: {"score": len(output)}}),
-        ({"tool": "x.rate", "with": {"it": "${inputs.output}"}}, {"x.rate": lambda it: len(it)}),
+        ({"tool": "x.rate", "with": {"it": "${inputs.output}"}}, {"x.rate": lambda it: float(len(it))}),
         ({"model": "strong"}, {}),
     ],
 )

@@ -19,7 +19,7 @@ def test_single_tells_who_it_is_and_what_it_was_given():
     me = agent("single", role="a clerk", goal="to be right", backstory="Born in Bern.", instructions="Be brief.")
     step = step_of(**{"with": {"place": {"x": 1}, "odd name": "b"}})
     world = thought(me, lambda prompt, _: prompt, step=step)
-    assert world.output == 'What is it?\n\nodd name:\nb\n\nplace:\n{"x":1}'
+    assert world.output == 'What is it?\n\nWhat you are given:\nodd name: b\nplace: {"x":1}'
     told = world.made[0].call.arguments["instructions"]
     assert told == "You are a clerk.\n\nYour goal: to be right\n\nBorn in Bern.\n\nBe brief."
 
@@ -27,7 +27,7 @@ def test_single_tells_who_it_is_and_what_it_was_given():
 def test_data_that_looks_like_a_reference_stays_data():
     me = agent("single", instructions="Never say ${inputs.task} or ${nonsense(.")
     world = thought(me, lambda prompt, _: prompt, step=step_of(**{"with": {"fact": "${inputs.what}"}}), what="${1/0}$")
-    assert world.output == "What is ${1/0}$?\n\nfact:\n${1/0}$"
+    assert world.output == "What is ${1/0}$?\n\nWhat you are given:\nfact: ${1/0}$"
     assert world.made[0].call.arguments["instructions"] == me.instructions
     assert "1/0" not in str(grown_by(world))  # a grown step refers, and copies nothing
 
@@ -81,3 +81,16 @@ def test_e21_a_repair_that_cannot_be_paid_is_not_begun():
 def test_a_first_call_that_cannot_be_paid_is_left_to_the_budget(then, status):
     world = thought(agent("single"), lambda *_: "x", step=step_of(budget={"tokens": 10, "then": then}))
     assert (world.status, world.made) == (status, [])
+
+
+def test_a_verdict_is_the_exit_and_what_there_is_to_say_the_output():
+    step = step_of(verdicts=["needs_work"], on={"needs_work": "next"})
+    said = '{"verdict": "needs_work", "answer": "too short"}'
+    world = thought(agent("single"), lambda *_: said, step=step)
+    assert (world.exit_of("ag"), world.state.cells["ag"].result.output.data) == ("needs_work", "too short")
+
+
+def test_an_agent_may_work_in_another_way_with_options_for_that():
+    me = agent("tree", {"width": 2, "single": {"repairs": 0}})
+    world = thought(me, lambda *_: "{}", step=step_of(returns=CITY, strategy="single"))
+    assert len(world.made) == 1

@@ -32,7 +32,10 @@ def acting(done):
         "with": {"name": "${inputs.branch}", "what": "${inputs.output}"},
         "undo": {"tool": "x.take", "with": {"name": "${inputs.branch}"}},
     }
-    return act, {"x.put": lambda name, what: done.update({name: what}) or what, "x.take": lambda name: done.pop(name)}
+    return act, {
+        "x.put": lambda name, what: done.update({name: what}) or what,
+        "x.take": lambda name: done.pop(name, None),
+    }
 
 
 # ------------------------------------------------------------------------------- searching
@@ -77,7 +80,7 @@ def test_e13_proposals_are_judged_by_tools_critics_votes_or_rules(judge, judged)
         return digits(prompt, step)
 
     options = {**PATH, "judge": judge, "beam": 1}
-    world = thought(agent("tree", options), say, {"x.rate": lambda output: int(output)})
+    world = thought(agent("tree", options), say, {"x.rate": lambda output: {"score": float(output)}})
     assert world.output["line"] == ["4", "44", "444"]
     assert sum(step.endswith("judge") for step in world.done()) == judged
     if "model" in judge:
@@ -85,7 +88,7 @@ def test_e13_proposals_are_judged_by_tools_critics_votes_or_rules(judge, judged)
 
 
 def test_the_same_proposal_is_tried_once():
-    tools = {"x.rate": lambda output: len(output)}
+    tools = {"x.rate": lambda output: 1.0 * len(output)}
     world = thought(agent("tree", {"judge": {"tool": "x.rate"}, "depth": 1}), lambda *_: "same", tools)
     assert (world.output["score"], len(world.made)) == (4, 4)
 
@@ -203,7 +206,7 @@ def puzzled(puzzle):
 
     done = {}
     act, tools = acting(done)
-    tools["x.rate"] = lambda output: puzzle.score(output)
+    tools["x.rate"] = lambda output: {"score": puzzle.score(output)}
     options = {"width": 3, "depth": 3, "thought": {"type": "object"}, "judge": {"tool": "x.rate"}, "act": act}
     return done, world_of(agent("tree", options), say, tools)
 

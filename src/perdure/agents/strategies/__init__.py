@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.react import react
 from perdure.agents.strategies.sample import sample
 from perdure.agents.strategies.single import single
 from perdure.agents.strategies.tree import tree
 from perdure.core.growth import Finish, Move, View
 
 AgentStrategy = Callable[[View, Agent], Move | Finish | None]
-
-STRATEGIES: Final[Mapping[str, AgentStrategy]] = {"single": single, "sample": sample, "tree": tree}
-"""All that there are, by the names agents and plans give them."""
+STRATEGIES: Final[Mapping[str, AgentStrategy]] = {"react": react, "sample": sample, "single": single, "tree": tree}
+"""Those that come with it, by name."""

@@ -1,88 +1,57 @@
-"""Asking a model, as a step: what it is told, what it may answer with, and what that may take."""
+"""How strategies ask models: by reference to what is known, and with what the answer may take.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+No value is copied into a step that is grown. What a task, a fact or a result says stands behind `${…}`, so that data
+which looks like an expression stays data; and what an agent is told is escaped, for the same reason.
+"""
+
 from typing import Any, Final
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.costs import CHARACTERS, Cost, budgets, call_cost
-from perdure.agents.strategies.words import Words, instructions_of, length_of
-from perdure.core.growth import Child, View
+from perdure.core.growth import View
+from perdure.models.answering import written as told
 from perdure.plan.expr import escaped
+from perdure.plan.expr.path import written
 
 USUAL_TOKENS: Final = 1024
-"""The most that a model answers with, where its agent does not say."""
-NO_TOOLS: Final[list[str]] = []
-"""Offered with a schema: then an answer that does not fit is heard whole, with what is wrong, and is no failure."""
+"""The most an answer may have, where the agent does not say."""
+FEWEST: Final = 16
+"""Nothing shorter is worth asking for."""
+CHARACTERS: Final = 3
+"""As many make a token at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A step to be grown, and what it may take."""
-
-    step: dict[str, Any]
-    cost: Cost
-    size: int = 0
-    """How long the conversation is when it is over, in letters."""
+def instructions_of(agent: Agent, manner: str = "") -> str:
+    """What the model of an agent is told before all else, as a text of a plan."""
+    who = [f"You are {agent.role}." if agent.role else "", f"Your goal: {agent.goal}" if agent.goal else ""]
+    parts = [*who, agent.backstory, agent.instructions, manner]
+    return escaped("\n\n".join(each.strip() for each in parts if each.strip()))
 
 
-def ask(  # noqa: PLR0913  each is a part of the question, given by name
-    view: View,
-    agent: Agent,
-    words: Words,
-    *,
-    returns: Mapping[str, Any] | None = None,
-    after: str = "",
-    before: int = 0,
-    instructions: str | None = None,
-    model: str = "",
-) -> Asked:
-    """Ask the agent's model; `after` goes on with a conversation that is `before` letters long."""
-    told = "" if after else instructions_of(agent) if instructions is None else instructions
-    letters = before + words.size + len(told) + (length_of(returns) if returns else 0)
-    tokens = agent.tokens or USUAL_TOKENS
-    cost = call_cost(view, model or agent.model, letters, tokens)
-    step: dict[str, Any] = {"model": model or agent.model, "prompt": words.text, "tokens": tokens}
-    step |= {"after": after} if after else {"instructions": escaped(told)} if told else {}
-    step |= {"returns": dict(returns), "tools": NO_TOOLS} if returns is not None else {}
-    step |= {} if after or agent.temperature is None else {"temperature": agent.temperature}
-    return Asked({**step, "estimate": {"tokens": round(cost["tokens"])}}, cost, letters + tokens * CHARACTERS)
+def task_of(view: View) -> str:
+    """What an agent is to do and what it is given for that, as a text of a plan that names both."""
+    facts = [f"{escaped(name)}: ${{{written('inputs', (name,))}}}" for name in view.facts if may_be_named(name)]
+    return "\n\n".join(["${inputs.task}", *(["What you are given:\n" + "\n".join(facts)] if facts else [])])
 
 
-def longest(agent: Agent) -> int:
-    """How long an answer may be, in letters."""
-    return (agent.tokens or USUAL_TOKENS) * CHARACTERS
+def may_be_named(name: str) -> bool:
+    """Whether a fact can be referred to."""
+    return not set(name) & set("\"'\\\r\n")
 
 
-def grown(asked: Sequence[Asked], left: Cost) -> list[dict[str, Any]]:
-    """Steps that are at work at once, each with what it may spend."""
-    shares = budgets(left, [each.cost for each in asked])
-    return [{**each.step, **share} for each, share in zip(asked, shares, strict=True)]
+def size_of(value: Any) -> int:
+    """How many tokens a value takes at most, when a model reads it."""
+    return len(told(value)) // CHARACTERS + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What a model has answered."""
-
-    id: str
-    """The step that has asked."""
-    path: str
-    """Where the answer is found."""
-    value: Any = None
-    flaws: tuple[str, ...] = ()
-    """What is wrong with it; empty: nothing."""
+def most_of(view: View, agent: Agent, known: int) -> int:
+    """The most an answer may have: what the agent says, and no more than the budget leaves beside what is known."""
+    usual = agent.tokens or USUAL_TOKENS
+    left = view.left.get("tokens")
+    return usual if left is None else max(FEWEST, min(usual, int(left) - known))
 
 
-def hear(child: Child, returns: Mapping[str, Any] | None) -> Heard:
-    """Read an answer: a text, or a value where a schema was given."""
-    path = f"steps.{child.id}.output"
-    if child.exit != "success":
-        return Heard(child.id, path, flaws=(child.failure.message if child.failure else "it was not asked",))
-    output = child.output
-    if returns is None:
-        return Heard(child.id, path, output)
-    if "value" in output:
-        return Heard(child.id, f"{path}.value", output["value"])
-    return Heard(
-        child.id, path, flaws=tuple(output.get("flaws") or ("it asks for calls, and there are none to be made",))
-    )
+def asked(view: View, agent: Agent, known: int, **fields: Any) -> dict[str, Any]:
+    """A step that asks the model of an agent. `known`: tokens that it has to read, as far as they can be told."""
+    most = most_of(view, agent, known)
+    step: dict[str, Any] = {"model": agent.model, "tokens": most, **fields}
+    return step if not known else {**step, "estimate": {"tokens": known + most}}

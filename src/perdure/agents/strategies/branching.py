@@ -6,8 +6,9 @@ from itertools import cycle
 from typing import Any, Final, NamedTuple
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.asking import Asked, ask, hear, longest
 from perdure.agents.strategies.costs import FREE, Cost, call_cost, fits, sum_of, times
+from perdure.agents.strategies.finishing import schema_of
+from perdure.agents.strategies.questions import Asked, ask, hear, longest
 from perdure.agents.strategies.trying import Trials
 from perdure.agents.strategies.words import Words, task_of
 from perdure.core.growth import Child, View
@@ -118,7 +119,7 @@ class Branching:
 
     def answer_cost(self, parents: Sequence[Node]) -> Cost:
         """What it may take to say the answer in the form that is wanted."""
-        if self.view.returns is None:
+        if schema_of(self.view) is None:
             return FREE
         return self._call(max((each.size for each in parents), default=0) + 2 * longest(self.agent) + OVERHEAD)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from perdure.agents.strategies.asking import CHARACTERS
 from perdure.core.growth import View
 
 Cost = Mapping[str, float]
@@ -10,8 +11,6 @@ Cost = Mapping[str, float]
 FREE: Final[Cost] = {}
 COUNTED: Final = ("tokens", "calls", "usd", "steps")
 """What can be shared out; time goes by for all at once, and depth is no sum."""
-CHARACTERS: Final = 3
-"""As many make a token at least."""
 
 
 def sum_of(*costs: Cost) -> Cost:

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.asking import Asked, ask
+from perdure.agents.strategies.questions import Asked, ask
 from perdure.agents.strategies.words import Words, task_of
 from perdure.core.growth import View
 from perdure.plan.expr import parse

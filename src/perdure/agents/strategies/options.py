@@ -1,6 +1,6 @@
 """The options of an agent, as its strategy reads them."""
 
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -10,6 +10,8 @@ from perdure.plan.model.parts import Part
 from perdure.plan.sayings import sentence
 
 P = TypeVar("P", bound=Part)
+OTHERS: Final = frozenset({"plan", "react", "reflexion", "sample", "single", "tree"})
+"""Names under which the options of other strategies stand."""
 
 
 class OptionsError(PerdureError):
@@ -18,10 +20,15 @@ class OptionsError(PerdureError):
     code: ClassVar[str] = "PRD4020"
 
 
-def options_of(agent: Agent, kind: type[P]) -> P:
-    """What an agent says about how it works; `OptionsError` if its strategy cannot go by that."""
+def options_of(agent: Agent, strategy: str, kind: type[P]) -> P:
+    """What an agent says about a way of working; `OptionsError` if that cannot be gone by.
+
+    The options of an agent are those of its own strategy. Where it works by another, they stand under that one's name.
+    """
+    given = agent.options if agent.strategy == strategy else agent.options.get(strategy, {})
+    own = {name: value for name, value in given.items() if name in kind.model_fields or name not in OTHERS}
     try:
-        return kind.model_validate(agent.options)
+        return kind.model_validate(own)
     except ValidationError as error:
         wrong = "; ".join(sentence(each) for each in error.errors(include_url=False)[:5])
         known = ", ".join(field.alias or name for name, field in kind.model_fields.items())

@@ -13,12 +13,13 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.asking import Asked, Heard, ask, grown, hear, longest
 from perdure.agents.strategies.costs import Cost, affordable, sum_of
+from perdure.agents.strategies.finishing import finished, schema_of
 from perdure.agents.strategies.judging import Judge
 from perdure.agents.strategies.options import options_of
+from perdure.agents.strategies.questions import Asked, Heard, ask, grown, hear, longest
 from perdure.agents.strategies.trying import Trials
-from perdure.agents.strategies.words import length_of, ref, task_of
+from perdure.agents.strategies.words import length_of, task_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.core.values import to_json
@@ -52,7 +53,7 @@ class SampleOptions(Part):
 
 def sample(view: View, agent: Agent) -> Move | Finish | None:
     """Ask several times, and take the majority or the best."""
-    options = options_of(agent, SampleOptions)
+    options = options_of(agent, "sample", SampleOptions)
     if options.judge is None:
         return _by_majority(view, agent, options)
     return _by_judge(view, agent, options, Trials(view, agent, options.judge))
@@ -63,7 +64,13 @@ def _ask(view: View, agent: Agent, options: SampleOptions, number: int) -> Asked
     words = task_of(view)
     if options.angles:
         words = words.say(f"\n\n{options.angles[number % len(options.angles)]}")
-    return ask(view, agent, words.say(f"\n\nThis is attempt {number}, made without the others."), returns=view.returns)
+    return ask(
+        view, agent, words.say(f"\n\nThis is attempt {number}, made without the others."), returns=schema_of(view)
+    )
+
+
+def _taken(view: View, heard: Heard) -> Finish:
+    return finished(view, heard.path, heard.value)
 
 
 def _wave(view: View, agent: Agent, options: SampleOptions, wanted: int, besides: Cost) -> Move | None:
@@ -84,13 +91,13 @@ def _by_majority(view: View, agent: Agent, options: SampleOptions) -> Move | Fin
     groups, voided = _groups(view, options)
     coming = options.answers - view.born + view.live
     if not _is_open(groups, coming):
-        return Finish(output=ref(groups[0][0].path))
+        return _taken(view, groups[0][0])
     if view.live:
         return None
     more = _wave(view, agent, options, _missing(groups, coming), {}) if coming else None
     if more is not None:
         return more
-    return Finish(output=ref(groups[0][0].path)) if groups else Finish("failure", failure=_none(voided))
+    return _taken(view, groups[0][0]) if groups else Finish("failure", failure=_none(voided))
 
 
 def _groups(view: View, options: SampleOptions) -> tuple[list[list[Heard]], list[Heard]]:
@@ -98,7 +105,7 @@ def _groups(view: View, options: SampleOptions) -> tuple[list[list[Heard]], list
     groups: dict[bytes, list[Heard]] = {}
     voided: list[Heard] = []
     for child in _ended(view):
-        heard = hear(child, view.returns)
+        heard = hear(child, schema_of(view))
         if heard.flaws:
             voided.append(heard)
         else:
@@ -155,7 +162,7 @@ def _by_judge(view: View, agent: Agent, options: SampleOptions, trials: Trials) 
         return None
     if not scored:
         return Finish("failure", failure=Failure("unmet", "no answer could be judged"))
-    return Finish(output=ref(scored[0][1].path))
+    return _taken(view, scored[0][1])
 
 
 def _try(view: View, options: SampleOptions, trials: Trials) -> Move | Finish:
@@ -168,7 +175,7 @@ def _try(view: View, options: SampleOptions, trials: Trials) -> Move | Finish:
     asked = [trials.trial(one.path, length_of(one.value), at, 1) for at, one in zip(places, heard, strict=True)]
     able = affordable([each.cost for each in asked], view.left)
     if not able:
-        return Finish(output=ref(heard[0].path))
+        return _taken(view, heard[0])
     tags = {at: one.id for at, one in zip(places[:able], heard, strict=False)}
     return Move(add=grown(asked[:able], view.left), tags=tags, memo=view.born)
 
@@ -177,7 +184,9 @@ def _scored(view: View, options: SampleOptions, trials: Trials) -> list[tuple[fl
     """The answers that are judged, the best first; of equals the one that was asked for first."""
     if trials.are_steps:
         tried = sorted(view.fresh, key=lambda each: int(each.id[1:]))
-        pairs = [(hear(answer, view.returns), each) for each in tried if (answer := view.child(each.tag)) is not None]
+        pairs = [
+            (hear(answer, schema_of(view)), each) for each in tried if (answer := view.child(each.tag)) is not None
+        ]
     else:
         pairs = [(group[0], None) for group in _groups(view, options)[0]]
     found = [(trials.score(heard.value, trial), heard) for heard, trial in pairs]

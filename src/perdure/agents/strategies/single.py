@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.asking import Asked, Heard, ask, hear
 from perdure.agents.strategies.costs import fits, lacking
+from perdure.agents.strategies.finishing import finished, schema_of
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.words import Words, ref, task_of
+from perdure.agents.strategies.questions import Asked, Heard, ask, hear
+from perdure.agents.strategies.words import Words, task_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.model.parts import Amount, Part
@@ -25,21 +26,21 @@ class SingleOptions(Part):
 
 def single(view: View, agent: Agent) -> Move | Finish | None:
     """Ask once, and again as long as the answer does not fit."""
-    options = options_of(agent, SingleOptions)
+    options = options_of(agent, "single", SingleOptions)
     if view.first:
-        first = ask(view, agent, task_of(view), returns=view.returns)
+        first = ask(view, agent, task_of(view), returns=schema_of(view))
         return Move(add=[first.step], memo=first.size)
     return None if view.live else answered(view, agent, view.fresh[-1], options.repairs - view.born + 1)
 
 
 def answered(view: View, agent: Agent, child: Child, repairs: int) -> Move | Finish:
     """Finish with an answer, or ask for a better one."""
-    heard = hear(child, view.returns)
+    heard = hear(child, schema_of(view))
     if not heard.flaws:
-        return Finish(output=ref(heard.path))
+        return finished(view, heard.path, heard.value)
     if child.exit != "success":
         return Finish("failure", failure=child.failure)
-    again = mend(view, agent, child, view.returns or {}, view.memo)
+    again = mend(view, agent, child, schema_of(view) or {}, view.memo)
     if repairs > 0 and fits(again.cost, view.left):
         return Move(add=[again.step], memo=again.size)
     why = f"; {lacking(again.cost, view.left)}" if repairs > 0 else ""

@@ -8,17 +8,18 @@ How wide a level is follows from what is left to spend for it, and from how far 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.asking import ask, grown, hear
 from perdure.agents.strategies.branching import Branching, Node
 from perdure.agents.strategies.costs import Cost, affordable, fits, lacking, rest_of, share_of, sum_of
+from perdure.agents.strategies.finishing import finished, schema_of
 from perdure.agents.strategies.judging import Judge, ballot, votes_in
 from perdure.agents.strategies.options import options_of
+from perdure.agents.strategies.questions import ask, grown, hear
 from perdure.agents.strategies.single import mend, unfit
 from perdure.agents.strategies.trying import Trials
 from perdure.agents.strategies.words import Words, length_of, ref
@@ -61,7 +62,7 @@ class TreeOptions(Part):
 
 def tree(view: View, agent: Agent) -> Move | Finish | None:
     """Search for the best line of proposals."""
-    options = options_of(agent, TreeOptions)
+    options = options_of(agent, "tree", TreeOptions)
     trials = Trials(view, agent, options.judge or Judge(model=agent.model), options.act)
     branching = Branching(view, agent, trials, options.ask, options.thought, options.together)
     search = _Search(view, agent, options, trials, branching)
@@ -211,11 +212,11 @@ class _Search:
         if goal is not None and node.score < goal:
             short = Failure("unmet", f"the best proposal has a score of {node.score:g}, and {goal:g} is wanted")
             return Finish("failure", self._output(node), keep=[], failure=short)
-        if self.view.returns is None:
+        if schema_of(self.view) is None:
             return Finish(output=self._output(node), keep=self._kept(node))
         words = Words().say("This was chosen at the end:\n").show(self.branching.path(node), self.branching.value(node))
         words = words.say("\n\nNow say the answer to the task in the form that is wanted, and nothing else.")
-        asked = ask(self.view, self.agent, words, returns=self.view.returns, after=node.id, before=node.size)
+        asked = ask(self.view, self.agent, words, returns=schema_of(self.view), after=node.id, before=node.size)
         if not fits(asked.cost, self.view.left):
             short = Failure("budget", f"the answer cannot be said: {lacking(asked.cost, self.view.left)}")
             return Finish("failure", self._output(node), keep=[], failure=short)
@@ -229,10 +230,10 @@ class _Search:
 
     def _answered(self) -> Move | Finish:
         memo, child = self.view.memo, self._children[-1]
-        node, heard = Node(*memo["node"]), hear(child, self.view.returns)
+        node, heard = Node(*memo["node"]), hear(child, schema_of(self.view))
         if not heard.flaws:
-            return Finish(output=ref(heard.path), keep=self._kept(node))
-        again = mend(self.view, self.agent, child, self.view.returns or {}, memo["size"])
+            return replace(finished(self.view, heard.path, heard.value), keep=self._kept(node))
+        again = mend(self.view, self.agent, child, schema_of(self.view) or {}, memo["size"])
         if child.exit != "success" or not memo["repairs"] or not fits(again.cost, self.view.left):
             return Finish("failure", self._output(node), keep=[], failure=child.failure or unfit(heard))
         return Move(add=[again.step], memo={**memo, "size": again.size, "repairs": memo["repairs"] - 1})

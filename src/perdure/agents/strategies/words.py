@@ -2,13 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from perdure.agents.agent import Agent
+from perdure.agents.strategies import asking
 from perdure.core.growth import View
 from perdure.plan.expr import escaped
-
-_WORDS_OF_CEL: Final = frozenset({"in", "true", "false", "null"})
+from perdure.plan.expr.path import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,29 +44,11 @@ def length_of(value: Any) -> int:
 
 def task_of(view: View) -> Words:
     """The task, and the facts to work with."""
-    words = Words().show("inputs.task", view.task)
-    for name, value in sorted(view.facts.items()):
-        words = words.say(f"\n\n{name}:\n").show(path_of(name), value)
-    return words
-
-
-def path_of(fact: str) -> str:
-    """Where a fact is found."""
-    is_plain = fact.isascii() and fact.isidentifier() and fact not in _WORDS_OF_CEL
-    return f"inputs.{fact}" if is_plain else f"inputs[{json.dumps(fact)}]"
+    text = asking.task_of(view)
+    facts = sum(map(length_of, view.facts.values()))
+    return Words(text, len(text) + length_of(view.task) + facts)
 
 
 def facts_of(view: View) -> dict[str, str]:
     """The facts, to be handed on."""
-    return {name: ref(path_of(name)) for name in view.facts}
-
-
-def instructions_of(agent: Agent) -> str:
-    """Who an agent is, what it is after, and what it is told before all else."""
-    told = (
-        f"You are {agent.role}." if agent.role else "",
-        f"Your goal: {agent.goal}" if agent.goal else "",
-        agent.backstory,
-        agent.instructions,
-    )
-    return "\n\n".join(each for each in told if each)
+    return {name: ref(written("inputs", (name,))) for name in view.facts if asking.may_be_named(name)}
