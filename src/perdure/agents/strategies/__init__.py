@@ -9,11 +9,18 @@ from typing import Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies.react import react
+from perdure.agents.strategies.reflexion import reflexion
 from perdure.agents.strategies.sample import sample
 from perdure.agents.strategies.single import single
 from perdure.agents.strategies.tree import tree
 from perdure.core.growth import Finish, Move, View
 
 AgentStrategy = Callable[[View, Agent], Move | Finish | None]
-STRATEGIES: Final[Mapping[str, AgentStrategy]] = {"react": react, "sample": sample, "single": single, "tree": tree}
+STRATEGIES: Final[Mapping[str, AgentStrategy]] = {
+    "react": react,
+    "reflexion": reflexion,
+    "sample": sample,
+    "single": single,
+    "tree": tree,
+}
 """Those that come with it, by name."""
