@@ -35,7 +35,13 @@ def _read(call, said, paid):
     tokens_in, tokens_out, usd = paid
     about = call.arguments
     request = Request(call.name, (), returns=about.get("returns"), choices=tuple(about.get("choices", ())))
-    return outcome_of(request, Answer(text, (), "stop", tokens_in, tokens_out, usd), form_of(about))
+    return outcome_of(request, Answer(text, (), "stop", tokens_in, tokens_out, usd), _form(about))
+
+
+def _form(about):
+    """What an answer is read as: in a conversation, as the one before, unless tools are said anew."""
+    before = about.get("answer", {}).get("data")
+    return "calls" if isinstance(before, dict) and "calls" in before else form_of(about)
 
 
 def step_of(**more):

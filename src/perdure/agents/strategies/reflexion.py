@@ -17,7 +17,7 @@ from perdure.agents.strategies.costs import COUNTED, FREE, Cost, fits, lacking, 
 from perdure.agents.strategies.finishing import schema_of
 from perdure.agents.strategies.judging import Judge
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.questions import Asked, ask, hear, longest
+from perdure.agents.strategies.questions import Asked, ask, grown, hear, longest
 from perdure.agents.strategies.trying import Trials
 from perdure.agents.strategies.words import Words, facts_of, length_of, ref, task_of
 from perdure.core.calls import Failure
@@ -146,7 +146,7 @@ class _Rounds:
             return self._scored(self.view.memo, attempt, self.trials.score(attempt.output), "")
         path, born = f"steps.{attempt.id}.output", self.view.born
         tried = self.trials.trial(path, length_of(attempt.output), f"s{born + 1}", self.view.memo["round"])
-        return Move(add=[tried.step], memo={**self.view.memo, "phase": "judge"})
+        return Move(add=grown([tried], self.view.left), memo={**self.view.memo, "phase": "judge"})
 
     def _unmet(self, output: Any) -> str:
         """What a result does not fulfil; empty: it fulfils everything."""
@@ -183,10 +183,11 @@ class _Rounds:
         if memo["round"] >= self.options.rounds:
             return self._give_up(memo, attempt, wrong, "")
         asked = self._question(memo, attempt, wrong)
-        needed = sum_of(asked.cost, self._call_cost(), self._judge_cost())
+        next_ = sum_of(self._call_cost(), self._judge_cost())
+        needed = sum_of(asked.cost, next_)
         if not fits(needed, self.view.left):
             return self._give_up(memo, attempt, wrong, f"; for another round, {lacking(needed, self.view.left)}")
-        return Move(add=[asked.step], memo={**memo, "phase": "reflect"})
+        return Move(add=grown([asked], rest_of(self.view.left, next_)), memo={**memo, "phase": "reflect"})
 
     def _question(self, memo: Mapping[str, Any], attempt: Child, wrong: Words) -> Asked:
         words = Words().say("The task:\n").show("inputs.task", self.view.task)

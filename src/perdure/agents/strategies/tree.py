@@ -116,7 +116,8 @@ class _Search:
         count = branching.widest(costs, most, share_of(left, 1, self.options.depth - level + 1))
         count = count or int(fits(branching.cost(costs, 1), left))
         if not count:
-            return self._finish(parents[0]) if parents else self._overdraw(branching.cost(costs, 1))
+            whole = sum_of(branching.cost(costs, 1), branching.answer_cost([]))
+            return self._finish(parents[0]) if parents else self._overdraw(whole)
         asked = branching.asks(parents, count)
         aside = rest_of(branching.cost(costs, count), sum_of(*(each.asked.cost for each in asked)))
         tags = {f"s{self.view.born + n}": each.tag for n, each in enumerate(asked, 1)}
@@ -130,7 +131,7 @@ class _Search:
     def _overdraw(self, cost: Cost) -> Move:
         """Nothing can be paid, and there is nothing to show: whoever keeps the budget says what follows."""
         [proposing] = self.branching.asks([], 1)
-        wants = {"tokens": round(cost["tokens"]), "calls": round(cost["calls"])}
+        wants = {word: amount for word, amount in cost.items() if word != "steps"}
         memo: dict[str, Any] = {"phase": "propose", "level": 1, "parents": []}
         return Move(add=[{**proposing.asked.step, "estimate": wants}], tags={"s1": proposing.tag}, memo=memo)
 
@@ -221,7 +222,7 @@ class _Search:
             short = Failure("budget", f"the answer cannot be said: {lacking(asked.cost, self.view.left)}")
             return Finish("failure", self._output(node), keep=[], failure=short)
         memo = {"phase": "answer", "node": node, "size": asked.size, "repairs": self.options.repairs}
-        return Move(add=[asked.step], stop=self._still_live(), memo=memo)
+        return Move(add=grown([asked], self.view.left), stop=self._still_live(), memo=memo)
 
     def _still_live(self) -> list[str]:
         born = range(1, self.view.born + 1) if self.view.live else ()
@@ -233,10 +234,14 @@ class _Search:
         node, heard = Node(*memo["node"]), hear(child, schema_of(self.view))
         if not heard.flaws:
             return replace(finished(self.view, heard.path, heard.value), keep=self._kept(node))
-        again = mend(self.view, self.agent, child, schema_of(self.view) or {}, memo["size"])
-        if child.exit != "success" or not memo["repairs"] or not fits(again.cost, self.view.left):
+        if child.exit != "success" or not memo["repairs"]:
             return Finish("failure", self._output(node), keep=[], failure=child.failure or unfit(heard))
-        return Move(add=[again.step], memo={**memo, "size": again.size, "repairs": memo["repairs"] - 1})
+        again = mend(self.view, self.agent, child, schema_of(self.view) or {}, memo["size"])
+        if not fits(again.cost, self.view.left):
+            why = f"; {lacking(again.cost, self.view.left)}"
+            return Finish("failure", self._output(node), keep=[], failure=unfit(heard, why))
+        memo = {**memo, "size": again.size, "repairs": memo["repairs"] - 1}
+        return Move(add=grown([again], self.view.left), memo=memo)
 
     def _output(self, node: Node) -> dict[str, Any]:
         line = [ref(self.branching.path(each)) for each in self.branching.line(node)]
