@@ -138,7 +138,10 @@ class Engine:
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = layers_of(policy)
         is_all = performer is None
-        asking, grown = asking_of(models, known, layers), strategies_of(agents, strategies or {})
+        asking, grown = (
+            asking_of(models, known, layers),
+            strategies_of(agents, strategies or {}, known if is_all else None),
+        )
         knowledge = knowledge_of(
             known.values(),
             named,

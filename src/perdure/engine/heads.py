@@ -27,14 +27,14 @@ def asking_of(
     return ModelPerformer(Models(models), offers)
 
 
-def strategies_of(agents: "Iterable[Agent]", own: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Strategies by name: those of the agents, and the user's own, which come first."""
+def strategies_of(agents: "Iterable[Agent]", own: Mapping[str, Any], tools: Iterable[str] | None) -> Mapping[str, Any]:
+    """Strategies by name: those of the agents, and the user's own, which come first. `tools`: all that there are."""
     listed = tuple(agents)
     if not listed:
         return own
     from perdure.agents.roster import Roster  # noqa: PLC0415  most engines have no agents
 
-    return {**Roster(listed).strategies(), **own}
+    return {**Roster(listed, tools=tools).strategies(), **own}
 
 
 def offered(tools: Mapping[str, AnyTool], names: Sequence[str], layers: tuple[Layer, ...]) -> list[Offer]:
