@@ -99,7 +99,7 @@ def test_e10_killed_at_every_turn_it_goes_on_there(scene, what, place):
             (place / each).unlink(missing_ok=True)
         if not was_there:
             break
-    assert 5 < turn < MOST_TURNS
+    assert 3 < turn < MOST_TURNS
 
 
 # ------------------------------------------------------------------------------- real processes

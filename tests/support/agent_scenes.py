@@ -5,12 +5,13 @@ Which answer a model gives follows from the conversation alone. What agents do t
 
 import asyncio
 import os
+import re
 
 from engine_victim import EFFECTS, leave_a_trace, note
 
 from perdure import Context, Engine, Plan, tool
 from perdure.agents import Agent
-from perdure.ports import Answered, Returned
+from perdure.ports import Answered, Returned, Said
 from perdure.testing.models import ScriptedModel, calls, calls_all
 
 ASKED = "PERDURE_TEST_ASKED"
@@ -54,12 +55,53 @@ def _reacting(request):
     return wishes[turn] if turn < len(wishes) else f"{len(seen)} results, the last {seen[-1]}"
 
 
+def last_said(request):
+    return [each.text for each in request.remarks if isinstance(each, Said)][-1]
+
+
+def _searching(request):
+    said = last_said(request)
+    number = re.search(r"proposal (\d+)", said)[1]
+    chosen = re.search(r"This was chosen:\n(.*?)\n", said)
+    return f"{chosen[1] if chosen else 'x'}{'ab'[int(number) - 1] * int(number)}"
+
+
+def _sampling(request):
+    return "oak" if int(re.search(r"attempt (\d+)", last_said(request))[1]) % 3 else "elm"
+
+
+def _learning(request):
+    said = last_said(request)
+    if "what to do differently" in said:
+        return {"lesson": "Take butter too."}
+    if any(isinstance(each, Returned) for each in request.remarks):
+        return "bread and butter" if "butter" in said else "bread"
+    return calls("shop.take", what="butter" if "butter" in said else "bread")
+
+
+ACT = {"tool": "shop.take", "with": {"what": "${inputs.output}"}}
+SEARCH = {"width": 2, "beam": 2, "depth": 2, "act": ACT, "judge": {"expr": "size(output)"}}
+LEARN = {"accept": ["output.contains('butter')"], "strategy": "react"}
+
 SCENES = {
     "react": (
         Agent(name="buyer", instructions="Buy.", tools=("shop.*",)),
         _reacting,
         "5 results, the last took butter",
         ["butter", "bread", "milk"],
+    ),
+    "tree": (
+        Agent(name="finder", strategy="tree", options=SEARCH),
+        _searching,
+        {"answer": "xbbbb", "line": ["xbb", "xbbbb"], "score": 5.0},
+        ["xbb", "xbbbb"],
+    ),
+    "sample": (Agent(name="voter", strategy="sample"), _sampling, "oak", []),
+    "reflexion": (
+        Agent(name="learner", strategy="reflexion", options=LEARN, tools=("shop.*",)),
+        _learning,
+        {"answer": "bread and butter", "lessons": ["Take butter too."], "rounds": 2, "score": 1.0},
+        ["bread", "butter"],
     ),
 }
 """By strategy: the agent, what its model says, the answer, and what it has done to the world in the end."""
