@@ -39,6 +39,7 @@ bench: $(READY) ## Measure, as ratios
 	$(BIN)/python bench/hands.py
 	$(BIN)/python bench/recovery.py
 	$(BIN)/python bench/revision.py
+	$(BIN)/python bench/strategies.py
 
 soak: $(READY) ## Every campaign at its long volume
 	PERDURE_VOLUME=soak $(BIN)/pytest -n auto --timeout=0 -m campaign

@@ -7,10 +7,21 @@ so the same question is always answered the same, after a crash too.
 
 import json
 import random
+import re
 from collections import deque
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import permutations
+
+from perdure.agents.agent import Agent
+from perdure.agents.roster import Roster
+from perdure.models.answering import form_of, outcome_of
+from perdure.plan import Plan
+from perdure.plan.checks import check
+from perdure.ports import Answer, Request
+from perdure.testing.models import calls
+from perdure.testing.worlds import World
 
 # ------------------------------------------------------------------------------- the game of 24
 
@@ -31,28 +42,36 @@ class TwentyFour:
 
     def moves(self, state):
         """Every state one step on, in a fixed order."""
-        numbers = [Fraction(each) for each in state["left"]]
-        found = {}
-        for a, b in permutations(range(len(numbers)), 2):
-            rest = [each for n, each in enumerate(numbers) if n not in (a, b)]
-            for sign, value in _results(numbers[a], numbers[b]):
-                left = [str(each) for each in sorted([*rest, value])]
-                found.setdefault(
-                    json.dumps(left), {"left": left, "said": f"{numbers[a]} {sign} {numbers[b]} = {value}"}
-                )
-        return list(found.values())
+        return [{"left": list(left), "said": said} for left, said in _steps_from(tuple(state["left"]))]
 
     def is_solved(self, state):
         return state["left"] == ["24"]
 
     def score(self, state):
         """A rule of thumb: exact for one number and for two, a guess for more."""
-        numbers = [Fraction(each) for each in state["left"]]
-        if len(numbers) == 1:
-            return 1.0 if numbers[0] == 24 else 0.0
-        if len(numbers) == 2:
-            return 0.9 if any(value == 24 for _, value in _both(*numbers)) else 0.05
-        return 0.2 + 0.5 / (1 + float(min(abs(24 - value) for value in _rough(numbers))))
+        return _rule_of_thumb(tuple(state["left"]))
+
+
+@lru_cache(maxsize=100_000)
+def _steps_from(left):
+    numbers = [Fraction(each) for each in left]
+    found = {}
+    for a, b in permutations(range(len(numbers)), 2):
+        rest = [each for n, each in enumerate(numbers) if n not in (a, b)]
+        for sign, value in _results(numbers[a], numbers[b]):
+            after = tuple(str(each) for each in sorted([*rest, value]))
+            found.setdefault(after, f"{numbers[a]} {sign} {numbers[b]} = {value}")
+    return tuple(found.items())
+
+
+@lru_cache(maxsize=100_000)
+def _rule_of_thumb(left):
+    numbers = [Fraction(each) for each in left]
+    if len(numbers) == 1:
+        return 1.0 if numbers[0] == 24 else 0.0
+    if len(numbers) == 2:
+        return 0.9 if any(value == 24 for _, value in _both(*numbers)) else 0.05
+    return 0.2 + 0.5 / (1 + float(min(abs(24 - value) for value in _rough(numbers))))
 
 
 def _results(a, b):
@@ -91,11 +110,14 @@ class Maze:
     """Find the way out: one stretch after another, up to the next fork."""
 
     seed: int
-    depth = 8
-    side = 9
+    depth = 12
+    side = 6
 
     @property
     def walls(self):
+        return _walls(self)
+
+    def _draw(self):
         rng = random.Random(self.seed)
         while True:
             cells = [(x, y) for x in range(self.side) for y in range(self.side)]
@@ -142,7 +164,62 @@ class Maze:
         return 0.9 * (1 - far) if self.moves(state) else 0.01
 
 
-PUZZLES = {"game of 24": TwentyFour, "maze": Maze}
+@lru_cache(maxsize=1000)
+def _walls(maze):
+    return maze._draw()
+
+
+# ------------------------------------------------------------------------------- broken plans
+
+
+@dataclass(frozen=True)
+class BrokenPlan:
+    """A plan whose steps need what is not there, or each other; mend it, one `needs` after another."""
+
+    seed: int
+    depth = 6
+    size = 6
+
+    @property
+    def start(self):
+        rng = random.Random(self.seed)
+        while True:
+            needs = [rng.choice([f"s{n}" for n in range(self.size)] + ["gone", "lost"]) for _ in range(1, self.size)]
+            state = {"needs": needs}
+            if self._problems(state) > 2:
+                return state
+
+    def moves(self, state):
+        """Let a step need another one."""
+        known = [f"s{n}" for n in range(self.size)]
+        found = [
+            [*state["needs"][:at], name, *state["needs"][at + 1 :]]
+            for at, old in enumerate(state["needs"])
+            for name in known
+            if name not in (old, f"s{at + 1}")
+        ]
+        return [{"needs": each} for each in found]
+
+    def is_solved(self, state):
+        return not self._problems(state)
+
+    def score(self, state):
+        """The fewer problems the better."""
+        return 1 / (1 + self._problems(state))
+
+    def _problems(self, state):
+        return _problems(tuple(state["needs"]))
+
+
+@lru_cache(maxsize=100_000)
+def _problems(needs):
+    steps = [{"id": "s0", "tool": "flow.echo"}]
+    steps += [{"id": f"s{n}", "tool": "flow.echo", "needs": [need]} for n, need in enumerate(needs, 1)]
+    plan = Plan.model_validate({"mode": "graph", "steps": steps})
+    return sum(each.severity == "error" for each in check(plan))
+
+
+PUZZLES = {"game of 24": TwentyFour, "maze": Maze, "broken plan": BrokenPlan}
 
 # ------------------------------------------------------------------------------- somebody who proposes
 
@@ -171,3 +248,104 @@ def roll_out(puzzle, question):
         if puzzle.is_solved(state):
             return state
     return state
+
+
+# ------------------------------------------------------------------------------- players
+
+STATE = {"type": "object"}
+RATE = {"tool": "puzzle.rate"}
+
+
+def player(name, puzzle):
+    """How a strategy plays: its options, and what its model answers to a call of a step.
+
+    All have the same proposer, and all may look at a position with the same rule of thumb, which is no call of a model:
+    who searches asks it of every proposal, who acts is told it with every result, who answers several times is judged by it.
+    """
+    options, say = {
+        "single": ({}, _at_once),
+        "sample": ({"answers": 64, "judge": RATE, "goal": 1}, _at_once),
+        "react": ({"rounds": 1000}, _step_by_step),
+        "tree": (_search(puzzle), _proposal),
+        "tree, together": ({**_search(puzzle), "together": True}, _proposals),
+    }[name]
+    return options, lambda call, step: say(puzzle, call, step)
+
+
+def _search(puzzle):
+    """As wide as the budget allows, up to eight; back to what was dropped as long as there is something left."""
+    how = {"width": 8, "beam": 4, "depth": puzzle.depth, "again": 1000}
+    return {**how, "thought": STATE, "judge": RATE, "goal": 1}
+
+
+def _at_once(puzzle, call, step):
+    return json.dumps(roll_out(puzzle, step))
+
+
+def _chosen(puzzle, call):
+    found = re.search(r"This was chosen:\n(.*?)\n\n", call.arguments["prompt"], re.DOTALL)
+    return json.loads(found[1]) if found else puzzle.start
+
+
+def _proposal(puzzle, call, step):
+    found = propose(puzzle, _chosen(puzzle, call), step)
+    return json.dumps(found[0]) if found else "there is no way on"
+
+
+def _proposals(puzzle, call, step):
+    most = int(re.search(r"At most (\d+)", call.arguments["prompt"])[1])
+    return json.dumps({"thoughts": propose(puzzle, _chosen(puzzle, call), step, most)})
+
+
+def _step_by_step(puzzle, call, step):
+    """Move on from the last result; where there is no way on, begin again from the start."""
+    results = call.arguments.get("results", [])
+    seen = results[-1]["output"]["data"] if results else {"state": puzzle.start, "moves": 0, "solved": False}
+    if seen["solved"]:
+        return json.dumps(seen["state"])
+    moves = propose(puzzle, seen["state"], step) if seen["moves"] < puzzle.depth else []
+    first = seen["moves"] if moves else 0
+    moves = moves or propose(puzzle, puzzle.start, step)
+    return calls("puzzle.move", state=moves[0], moves=first + 1)
+
+
+def tools_for(puzzle):
+    """What there is to be called: a move, and the rule of thumb."""
+    return {
+        "puzzle.rate": lambda output: puzzle.score(output if isinstance(output, dict) else json.loads(output)),
+        "puzzle.move": lambda state, moves: {"state": state, "moves": moves, "solved": puzzle.is_solved(state)},
+    }
+
+
+def play(name, puzzle, budget):
+    """Whether a puzzle is solved with so many calls of a model, and how many it took."""
+    options, say = player(name, puzzle)
+    me = Agent(name="me", strategy=name.partition(",")[0], options=options, tools=("puzzle.*",))
+    tools = tools_for(puzzle)
+
+    def script(command):
+        return lambda call: (
+            _answer(call, say(call, command.step)) if call.kind == "model" else tools[call.name](**call.arguments)
+        )
+
+    plan = {
+        "steps": [{"id": "ag", "agent": "me", "task": "Solve it.", "budget": {"calls": budget}}],
+        "output": "${steps.ag.output}",
+    }
+    world = World(plan, script, strategies=Roster([me]).strategies()).run()
+    asked = sum(made.call.kind == "model" for made in world.made)
+    return _is_solved(puzzle, world.output), asked
+
+
+def _answer(call, said):
+    answer = said if isinstance(said, Answer) else Answer(said)
+    request = Request(call.name, (), returns=call.arguments.get("returns"))
+    form = "calls" if "results" in call.arguments else form_of(call.arguments)
+    return outcome_of(request, answer, form)
+
+
+def _is_solved(puzzle, output):
+    if isinstance(output, dict):
+        output = output.get("answer")
+    state = json.loads(output) if isinstance(output, str) else output
+    return bool(state) and puzzle.is_solved(state)

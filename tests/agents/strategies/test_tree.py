@@ -107,8 +107,8 @@ def test_where_one_is_clearly_ahead_the_others_are_dropped():
 def test_a_goal_ends_the_search_at_once_and_is_wanted():
     world = thought(agent("tree", {**PATH, "goal": 0.04}), digits)
     assert (world.output["answer"], len(world.made)) == ("42", 4)
-    world = thought(agent("tree", {**PATH, "goal": 1}), digits)
-    assert world.failure == Failure("unmet", "the best proposal has a score of 0.444, and 1 is wanted")
+    world = thought(agent("tree", {**PATH, "goal": 9, "again": 0}), digits)
+    assert world.failure == Failure("unmet", "the best proposal has a score of 0.444, and 9 is wanted")
 
 
 def test_nothing_that_can_be_judged_is_an_honest_failure():
@@ -123,6 +123,25 @@ def test_a_level_that_gives_nothing_leaves_what_was_best_before():
         return "stuck" if len(chosen_in(prompt)) == 2 else digits(prompt, step)
 
     assert thought(agent("tree", PATH), say).output["line"] == ["4", "44"]
+
+
+def test_e13_a_line_that_leads_nowhere_is_left_for_one_that_was_dropped():
+    def say(prompt, step):
+        return "stuck" if chosen_in(prompt).startswith("4") else digits(prompt, step)
+
+    options = {**PATH, "beam": 1}
+    assert thought(agent("tree", options), say).output["line"] == ["3", "34", "344"]
+    assert thought(agent("tree", {**options, "again": 0}), say).output["line"] == ["4"]
+
+
+def test_where_nothing_was_dropped_a_search_for_a_goal_begins_again_with_other_proposals():
+    world = thought(agent("tree", {**PATH, "width": 1, "depth": 2, "goal": 0.04}), digits)
+    assert (world.output["line"], len(world.made)) == (["4", "42"], 4)
+
+
+def test_how_often_it_goes_back_is_bounded():
+    world = thought(agent("tree", {**PATH, "goal": 9, "again": 1, "depth": 2}), digits)
+    assert (world.failure.kind, len(world.made)) == ("unmet", 3 + 6 + 3)
 
 
 def test_an_answer_in_the_form_that_is_wanted():

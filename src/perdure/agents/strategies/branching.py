@@ -34,6 +34,8 @@ class Node(NamedTuple):
     score: float = 0.0
     size: int = 0
     """How long the conversation is that led to it, in letters."""
+    level: int = 0
+    """How many proposals led to it, with itself."""
 
 
 class Proposing(NamedTuple):
@@ -78,7 +80,8 @@ class Branching:
             shared = zip(sources, _shares(count, len(sources)), strict=True)
             return [Proposing(node, share, self._ask(node, share)) for node, share in shared]
         calls = zip(range(count), cycle(sources), strict=False)
-        return [Proposing(node, 1, self._ask(node, n // len(sources) + 1)) for n, node in calls]
+        first = 1 if parents else self.view.born + 1  # who begins again asks for others than those before
+        return [Proposing(node, 1, self._ask(node, first + n // len(sources))) for n, node in calls]
 
     def _ask(self, node: Node | None, number: int) -> Asked:
         if self.together:

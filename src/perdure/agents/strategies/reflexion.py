@@ -37,7 +37,7 @@ REFLECT: Final = "Say in a few sentences what went wrong, and what to do differe
 class ReflexionOptions(Part):
     """What an attempt is, what is good, and how often."""
 
-    rounds: Annotated[int, Field(ge=1, le=1000)] = 3
+    rounds: Annotated[int, Field(ge=1, le=10_000)] = 3
     """The most attempts."""
     strategy: Name = "react"
     """How the agent makes an attempt."""
