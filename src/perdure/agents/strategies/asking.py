@@ -4,6 +4,7 @@ No value is copied into a step that is grown. What a task, a fact or a result sa
 which looks like an expression stays data; and what an agent is told is escaped, for the same reason.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from perdure.agents.agent import Agent
@@ -59,3 +60,13 @@ def asked(view: View, agent: Agent, known: int, **fields: Any) -> dict[str, Any]
     most = most_of(view, agent, known)
     step: dict[str, Any] = {"model": agent.model, "tokens": most, **fields}
     return step if not known else {**step, "estimate": {"tokens": known + most}}
+
+
+def options_of(agent: Agent, strategy: str) -> Mapping[str, Any]:
+    """What a strategy is told: all options, if it is the agent's own, else those under its name."""
+    return agent.options if agent.strategy == strategy else agent.options.get(strategy, {})
+
+
+def facts_of(view: View) -> dict[str, Any]:
+    """What an agent was given, to hand it on as it is."""
+    return {name: f"${{{written('inputs', (name,))}}}" for name in view.facts if _may_be_named(name)}
