@@ -193,11 +193,11 @@ def _step_passed(state: State, event: e.StepPassed) -> None:
     cell.status = "over"
     if event.exit == "failure":  # a loop around a step that cannot be entered has to end too
         cell.laps += 1
-    _end(cell, Result(event.exit, event.to, failure=event.failure, passed=True))
+    _end(state, cell, Result(event.exit, event.to, failure=event.failure, passed=True))
 
 
-def _end(cell: Cell, result: Result) -> None:
-    cell.result = result
+def _end(state: State, cell: Cell, result: Result) -> None:
+    cell.result, result.number = result, state.next_number()
     assert cell.parent is not None  # noqa: S101  the end of the run is another fact
     tell_parent(cell.parent, cell, result)
 
@@ -237,7 +237,7 @@ def end_visit(state: State, cell: Cell, result: Result) -> None:
     cell.status = "over"
     state.steps_over += 1
     _let_go(state, cell)
-    _end(cell, result)
+    _end(state, cell, result)
 
 
 def _let_go(state: State, cell: Cell) -> None:

@@ -1,10 +1,12 @@
 """What an expression sees: only the values it names, found where it stands."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from perdure.core.calls import CALL_KINDS, Call, CallKind, Failure
 from perdure.core.cells import Cell, Graph, Scope, Serial
+from perdure.core.context import Shown, earlier, fitted
 from perdure.core.learning import verdict_of
 from perdure.core.outline import Asked, Form
 from perdure.core.state import State
@@ -141,8 +143,22 @@ def _inputs_of(state: State, scope: Scope) -> Any:
         return filled(state, scope.outer, step.with_)
     call = scope.holder.traits.call
     if scope.kind == "agent" and isinstance(call, AgentCall):
-        return {"task": filled(state, scope.outer, call.task), **filled(state, scope.outer, call.with_)}
+        context = {"context": shown_in(state, scope)} if scope.holder.traits.shows else {}
+        return {"task": filled(state, scope.outer, call.task), **context, **filled(state, scope.outer, call.with_)}
     return inputs_of(state, scope.outer)
+
+
+def context_of(state: State, cell: Cell) -> list[Shown]:
+    """What a step is shown of earlier results; nothing if it does not say so."""
+    wanted = cell.traits.shows
+    return [] if wanted is None else fitted(earlier(cell, wanted), wanted.tokens, partial(output_of, state))
+
+
+def shown_in(state: State, scope: Scope) -> list[Shown]:
+    """What an agent is shown of earlier results. It stays the same for all that is grown at a visit."""
+    if "context" not in scope.cached:
+        scope.cached["context"] = context_of(state, scope.holder) if scope.holder else []
+    return scope.cached["context"]
 
 
 def with_defaults(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,7 +191,10 @@ def item_of(state: State, scope: Scope) -> Any:
 
 def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) -> Call:
     """What a step asks its performer to do. Without secrets, each is a note of its name."""
-    return filled_call(state, cell.scope, cell.traits.call, secrets)
+    call = filled_call(state, cell.scope, cell.traits.call, secrets)
+    if cell.traits.shows is None:
+        return call
+    return Call(call.kind, call.name, {**call.arguments, "context": context_of(state, cell)})
 
 
 def call_of_usual(state: State, cell: Cell) -> Call:

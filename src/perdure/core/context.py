@@ -1,0 +1,222 @@
+"""What a step is shown of earlier results, the newest first, fitted to a limit.
+
+`all` are the steps that are surely over when the step begins. In a serial group those are the ones before it, and where
+it loops all that have ended, with its own visit before; in a graph, those that it needs, and all that they need; among
+the steps of an agent, also those that were over when it was added. The same holds in each group around it, up to the
+plan, the item or the agent that it belongs to. What runs at the same time is not seen, so that a try that is made again
+is shown the same. `needs` are the steps that it waits for: in a graph those it names so, in a serial group the one that
+ended last; the first one of a group waits for what the group waits for. A group is seen as the steps in it. Steps that
+were skipped have nothing to show.
+
+Fitting goes by size alone, and no model is asked. A result is shown whole if it fits, with room left for a reference to
+each older one (though for all of these no more than a quarter). If not, it is shortened to half of the room there is,
+the oldest one to all of it. From the first one on for which that is too little there are references, and at last the
+number of those that are left. So no more is read than is shown.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from perdure.core.cells import Body, Cell, Graph, Grown, Scope, Serial
+from perdure.core.learning import node_at
+from perdure.plan.model.parts import Context
+from perdure.plan.model.steps import GroupStep
+from perdure.plan.shortening import LEAST, is_deep, shortened
+from perdure.plan.tokens import CHARACTERS, size_of
+from perdure.plan.visible import visible
+
+REFERENCE: Final = 64
+"""The characters for which a reference to an older result is expected to find room."""
+SUMMARY: Final = 200
+"""A result is not shortened to fewer characters than these."""
+REST: Final = 28
+"""The characters that it takes to say how many are left."""
+TITLE: Final = 100
+"""The characters of a title."""
+
+Shown = dict[str, Any]
+
+
+class Earlier(NamedTuple):
+    """A step that is over, as it is shown to a later one."""
+
+    cell: Cell
+    is_open: bool = False
+    """Whether it is a group whose steps are shown themselves; then it only says how it failed."""
+
+
+# ------------------------------------------------------------------------------- which results
+
+
+def earlier(cell: Cell, wanted: Context) -> list[Earlier]:
+    """The results that a step is shown, the newest first."""
+    if wanted.from_ == "all":
+        tops = [cell, *_all(cell)]
+    elif wanted.from_ == "needs":
+        tops = _awaited(cell)
+    else:
+        tops = [each for name in wanted.from_ if (each := cell.scope.find(name)) is not None]
+    found = {each.cell: each for top in tops for each in _opened(top) if _has_ended(each.cell)}
+    return sorted(found.values(), key=lambda each: _number(each.cell), reverse=True)
+
+
+def _number(cell: Cell) -> int:
+    return cell.result.number if cell.result else 0
+
+
+def _has_ended(cell: Cell) -> bool:
+    result = cell.result
+    return result is not None and not (result.passed and result.exit == "skipped")
+
+
+def _all(cell: Cell) -> Iterator[Cell]:
+    return (each for here, parent in _around(cell) for each in _before(here, parent))
+
+
+def _awaited(cell: Cell) -> list[Cell]:
+    """What led to a step, or to the innermost group around it that something has led to."""
+    for here, parent in _around(cell):
+        if isinstance(parent.body, Graph):
+            found = [each for n, each in parent.body.children.items() if n in _needs(here.position, parent)]
+        else:
+            ended = (each for each in (cell, *_before(here, parent)) if _has_ended(each))
+            found = sorted(ended, key=_number)[-1:]
+        if found:
+            return found
+    return []
+
+
+def _around(cell: Cell) -> Iterator[tuple[Cell, Cell]]:
+    """A step and its group, then that group and the one around it, as far as can be seen."""
+    here, top = cell, _top(cell.scope)
+    while here is not top and here.parent is not None:
+        yield here, here.parent
+        here = here.parent
+
+
+def _top(scope: Scope) -> Cell | None:
+    """What holds all that can be seen from a scope: a grown step sees the others of its agent."""
+    return scope.outer.holder if scope.kind == "grown" and scope.outer else scope.holder
+
+
+def _before(here: Cell, parent: Cell) -> Iterator[Cell]:
+    """The children of a group that are surely over when one of them begins."""
+    body = parent.body
+    if isinstance(body, Serial):
+        loops = bool(body.rounds)
+        yield from (each for n, each in body.children.items() if n < here.position or (loops and each is not here))
+        return
+    assert isinstance(body, Graph)  # noqa: S101  one or the other
+    needed = _needed(here.position, parent)
+    born = body.born[here.position] if isinstance(body, Grown) else 0
+    for position, each in body.children.items():
+        if position in needed or (each.result is not None and each.result.number < born):
+            yield each
+
+
+def _needed(position: int, parent: Cell) -> set[int]:
+    """The places of all that a child of a graph needs, directly or not."""
+    found, line = set[int](), [position]
+    for each in line:
+        places = _needs(each, parent) - found
+        found |= places
+        line.extend(places)
+    return found
+
+
+def _needs(position: int, parent: Cell) -> set[int]:
+    body = parent.body
+    assert isinstance(body, Graph)  # noqa: S101  asked of those alone
+    step = node_at(parent, body, position).step
+    names = step.needs if step else ()
+    if isinstance(body, Grown):
+        return {int(name[1:]) - 1 for name in names}
+    return {parent.within.outline.index.by_id[name].position for name in names}
+
+
+def _opened(top: Cell) -> Iterator[Earlier]:
+    """The steps of a group; anything else is itself."""
+    stack = [top]
+    while stack:
+        cell = stack.pop()
+        result, body = cell.result, cell.body
+        if result is None or result.passed or not _is_group(cell) or not isinstance(body, Body):
+            yield Earlier(cell)
+            continue
+        stack.extend(body.children.values())
+        if result.failure is not None and not result.cause:
+            yield Earlier(cell, is_open=True)
+
+
+def _is_group(cell: Cell) -> bool:
+    """Whether its steps can be seen from around it, and are those of the plan."""
+    return isinstance(cell.step, GroupStep) and not isinstance(cell.body, Grown)
+
+
+# ------------------------------------------------------------------------------- how much of them
+
+
+def fitted(items: Sequence[Earlier], tokens: int, load: Callable[[Cell], Any]) -> list[Shown]:
+    """What is shown of some results, given the newest first: no more than so many tokens."""
+    most = tokens * CHARACTERS
+    shown, room = list[Shown](), most - REST
+    for n, item in enumerate(items):
+        older = len(items) - n - 1
+        part = _part(item, room - min(older * REFERENCE, most // 4), load, is_last=not older)
+        if part is None:
+            break
+        shown.append(part)
+        room -= size_of(part) + 1
+    return [*shown, *_rest(items[len(shown) :], room)]
+
+
+def _part(item: Earlier, room: int, load: Callable[[Cell], Any], *, is_last: bool) -> Shown | None:
+    """A result as a whole, or shortened; None if there is no room for that."""
+    if room < REFERENCE:
+        return None
+    head, told = _head(item.cell), _told(item, load)
+    whole = {**head, **told}
+    if size_of(whole) < room and not is_deep(whole):
+        return whole
+    share = (room if is_last else room // 2) - size_of(head) - LEAST
+    return {**head, **_summary(told, share)} if share >= SUMMARY else None
+
+
+def _head(cell: Cell) -> Shown:
+    assert cell.result is not None  # noqa: S101  asked of those alone that are over
+    title = visible(cell.step.title, TITLE) if cell.step else ""
+    undone = {"undone": True} if cell.result.undone else {}
+    return {"step": cell.node.id, **({"title": title} if title else {}), "exit": cell.result.exit, **undone}
+
+
+def _told(item: Earlier, load: Callable[[Cell], Any]) -> Shown:
+    """Why it failed, and what it gave; nothing is said of nothing."""
+    failure = item.cell.result.failure if item.cell.result else None
+    told: Shown = {"failure": {"kind": failure.kind, "message": failure.message}} if failure is not None else {}
+    output = None if item.is_open else load(item.cell)
+    return told if output is None else {**told, "output": output}
+
+
+def _summary(told: Shown, share: int) -> Shown:
+    """The same in less; a failure takes half of it at most, if there is something besides."""
+    if "output" not in told:
+        return {name: shortened(each, share) for name, each in told.items()}
+    failure = {"failure": shortened(told["failure"], share // 2)} if "failure" in told else {}
+    return {**failure, "summary": shortened(told["output"], share - (size_of(failure) if failure else 0))}
+
+
+def _rest(items: Sequence[Earlier], room: int) -> Iterator[Shown]:
+    """References, as long as there is room, then how many there are besides."""
+    for n, item in enumerate(items):
+        reference = _reference(item.cell)
+        room -= size_of(reference) + 1
+        if room < 0:
+            yield {"more": len(items) - n}
+            return
+        yield reference
+
+
+def _reference(cell: Cell) -> Shown:
+    assert cell.result is not None  # noqa: S101  asked of those alone that are over
+    failure = {"failure": cell.result.failure.kind} if cell.result.failure else {}
+    return {"step": cell.node.id, "exit": cell.result.exit, **failure, "reference": f"steps.{cell.node.id}"}
