@@ -198,6 +198,16 @@ def test_t8_what_looks_like_an_expression_stays_what_it_is():
     assert world.made[-1].call.arguments["with"] == {"key": {"secret": "KEY"}}
 
 
+def test_t8_what_was_shown_is_not_held_when_a_step_is_over():
+    world = driven([tool("a"), tell(), {**AGENT, "agent": "y"}], {"a": 1}, strategies={"agent:y": reading})
+    assert world.state.cells["tell"].work.call is None
+    assert world.state.cells["ag"].within.cached == {}
+
+
+def reading(view):
+    return Move(add=[tell_call("all")]) if view.first else Finish(output=view.context)
+
+
 # ------------------------------------------------------------------------------- agents that grow
 
 AGENT = {"id": "ag", "agent": "coder", "task": "Fix", "context": "all"}

@@ -14,8 +14,9 @@ the oldest one to all of it. From the first one on for which that is too little 
 number of those that are left. So no more is read than is shown.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any, Final
 
 from perdure.core.cells import Body, Cell, Graph, Grown, Scope, Serial
 from perdure.core.learning import node_at
@@ -35,38 +36,21 @@ TITLE: Final = 100
 """The characters of a title."""
 
 Shown = dict[str, Any]
-
-
-class Earlier(NamedTuple):
-    """A step that is over, as it is shown to a later one."""
-
-    cell: Cell
-    is_open: bool = False
-    """Whether it is a group whose steps are shown themselves; then it only says how it failed."""
+_NUMBER: Final = attrgetter("result.number")
 
 
 # ------------------------------------------------------------------------------- which results
 
 
-def earlier(cell: Cell, wanted: Context) -> list[Earlier]:
-    """The results that a step is shown, the newest first."""
+def earlier(cell: Cell, wanted: Context) -> list[Cell]:
+    """The steps whose results a step is shown, the newest first."""
     if wanted.from_ == "all":
         tops = [cell, *_all(cell)]
     elif wanted.from_ == "needs":
         tops = _awaited(cell)
     else:
         tops = [each for name in wanted.from_ if (each := cell.scope.find(name)) is not None]
-    found = {each.cell: each for top in tops for each in _opened(top) if _has_ended(each.cell)}
-    return sorted(found.values(), key=lambda each: _number(each.cell), reverse=True)
-
-
-def _number(cell: Cell) -> int:
-    return cell.result.number if cell.result else 0
-
-
-def _has_ended(cell: Cell) -> bool:
-    result = cell.result
-    return result is not None and not (result.passed and result.exit == "skipped")
+    return sorted(dict.fromkeys(_leaves(tops)), key=_NUMBER, reverse=True)
 
 
 def _all(cell: Cell) -> Iterator[Cell]:
@@ -80,10 +64,14 @@ def _awaited(cell: Cell) -> list[Cell]:
             found = [each for n, each in parent.body.children.items() if n in _needs(here.position, parent)]
         else:
             ended = (each for each in (cell, *_before(here, parent)) if _has_ended(each))
-            found = sorted(ended, key=_number)[-1:]
+            found = sorted(ended, key=_NUMBER)[-1:]
         if found:
             return found
     return []
+
+
+def _has_ended(cell: Cell) -> bool:
+    return cell.result is not None and cell.result.exit != "skipped"
 
 
 def _around(cell: Cell) -> Iterator[tuple[Cell, Cell]]:
@@ -134,47 +122,51 @@ def _needs(position: int, parent: Cell) -> set[int]:
     return {parent.within.outline.index.by_id[name].position for name in names}
 
 
-def _opened(top: Cell) -> Iterator[Earlier]:
-    """The steps of a group; anything else is itself."""
-    stack = [top]
-    while stack:
-        cell = stack.pop()
-        result, body = cell.result, cell.body
-        if result is None or result.passed or not _is_group(cell) or not isinstance(body, Body):
-            yield Earlier(cell)
+def _leaves(tops: Iterable[Cell]) -> list[Cell]:
+    """Those of some steps that have something to show; of a group its steps, and itself if it failed by itself."""
+    found, line = list[Cell](), [*tops]
+    for cell in line:  # which gets longer by what is in groups
+        result = cell.result
+        if result is None or (result.passed and result.exit == "skipped"):
             continue
-        stack.extend(body.children.values())
-        if result.failure is not None and not result.cause:
-            yield Earlier(cell, is_open=True)
+        if (children := _inside(cell)) is not None:
+            line.extend(children)
+            if result.failure is None or result.cause:
+                continue
+        found.append(cell)
+    return found
 
 
-def _is_group(cell: Cell) -> bool:
-    """Whether its steps can be seen from around it, and are those of the plan."""
-    return isinstance(cell.step, GroupStep) and not isinstance(cell.body, Grown)
+def _inside(cell: Cell) -> Iterable[Cell] | None:
+    """The steps of a group that can be seen from around it; None if it is none, or was not done as one."""
+    if not isinstance(cell.step, GroupStep) or (cell.result is not None and cell.result.passed):
+        return None
+    body = cell.body
+    return body.children.values() if isinstance(body, Body) and not isinstance(body, Grown) else None
 
 
 # ------------------------------------------------------------------------------- how much of them
 
 
-def fitted(items: Sequence[Earlier], tokens: int, load: Callable[[Cell], Any]) -> list[Shown]:
+def fitted(cells: Sequence[Cell], tokens: int, load: Callable[[Cell], Any]) -> list[Shown]:
     """What is shown of some results, given the newest first: no more than so many tokens."""
     most = tokens * CHARACTERS
     shown, room = list[Shown](), most - REST
-    for n, item in enumerate(items):
-        older = len(items) - n - 1
-        part = _part(item, room - min(older * REFERENCE, most // 4), load, is_last=not older)
+    for n, cell in enumerate(cells):
+        older = len(cells) - n - 1
+        part = _part(cell, room - min(older * REFERENCE, most // 4), load, is_last=not older)
         if part is None:
             break
         shown.append(part)
         room -= size_of(part) + 1
-    return [*shown, *_rest(items[len(shown) :], room)]
+    return [*shown, *_rest(cells[len(shown) :], room)]
 
 
-def _part(item: Earlier, room: int, load: Callable[[Cell], Any], *, is_last: bool) -> Shown | None:
+def _part(cell: Cell, room: int, load: Callable[[Cell], Any], *, is_last: bool) -> Shown | None:
     """A result as a whole, or shortened; None if there is no room for that."""
     if room < REFERENCE:
         return None
-    head, told = _head(item.cell), _told(item, load)
+    head, told = _head(cell), _told(cell, load)
     whole = {**head, **told}
     if size_of(whole) < room and not is_deep(whole):
         return whole
@@ -189,11 +181,11 @@ def _head(cell: Cell) -> Shown:
     return {"step": cell.node.id, **({"title": title} if title else {}), "exit": cell.result.exit, **undone}
 
 
-def _told(item: Earlier, load: Callable[[Cell], Any]) -> Shown:
+def _told(cell: Cell, load: Callable[[Cell], Any]) -> Shown:
     """Why it failed, and what it gave; nothing is said of nothing."""
-    failure = item.cell.result.failure if item.cell.result else None
+    failure = cell.result.failure if cell.result else None
     told: Shown = {"failure": {"kind": failure.kind, "message": failure.message}} if failure is not None else {}
-    output = None if item.is_open else load(item.cell)
+    output = load(cell) if _inside(cell) is None else None
     return told if output is None else {**told, "output": output}
 
 
@@ -205,13 +197,13 @@ def _summary(told: Shown, share: int) -> Shown:
     return {**failure, "summary": shortened(told["output"], share - (size_of(failure) if failure else 0))}
 
 
-def _rest(items: Sequence[Earlier], room: int) -> Iterator[Shown]:
+def _rest(cells: Sequence[Cell], room: int) -> Iterator[Shown]:
     """References, as long as there is room, then how many there are besides."""
-    for n, item in enumerate(items):
-        reference = _reference(item.cell)
+    for n, cell in enumerate(cells):
+        reference = _reference(cell)
         room -= size_of(reference) + 1
         if room < 0:
-            yield {"more": len(items) - n}
+            yield {"more": len(cells) - n}
             return
         yield reference
 

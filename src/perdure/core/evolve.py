@@ -247,6 +247,8 @@ def _let_go(state: State, cell: Cell) -> None:
     release_locks(state, cell)
     if cell.undo or cell.kind == "rollback":
         state.undoers.pop(cell.key, None)
+    if cell.traits.shows is not None:
+        _forget_context(cell)
     if cell.traits.is_plain:
         return
     step = cell.step
@@ -255,6 +257,14 @@ def _let_go(state: State, cell: Cell) -> None:
     if isinstance(step, WaitStep) and step.wait.signal:
         state.waiting[step.wait.signal].pop(cell.key, None)
         state.taken.pop(cell.key, None)
+
+
+def _forget_context(cell: Cell) -> None:
+    """What it was shown is not held any longer: it follows from what the others gave."""
+    if isinstance(cell.body, Work):
+        cell.body.call = None
+    else:  # an agent that has grown
+        cell.within.cached.clear()
 
 
 # ------------------------------------------------------------------------------- attempts

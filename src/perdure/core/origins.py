@@ -139,7 +139,7 @@ def _shown(cell: Cell) -> Iterator[Cell]:
     """The steps that a model or an agent may be shown as context, however little of them fits."""
     wanted = cell.traits.working.context if cell.traits.working else None
     if wanted is not None and any(not isinstance(call, ToolCall) for call in _calls(cell)):
-        yield from (each.cell for each in earlier(cell, wanted))
+        yield from earlier(cell, wanted)
 
 
 def _calls(cell: Cell) -> Iterator[Call]:

@@ -126,7 +126,9 @@ def _good_output(state: State, cell: Cell | None) -> Any:
 
 
 def inputs_of(state: State, scope: Scope) -> Any:
-    """What the steps of a scope see as `inputs`."""
+    """What the steps of a scope see as `inputs`; a grown step sees those of its agent, which holds them for all."""
+    if scope.kind == "grown" and scope.outer is not None:
+        scope = scope.outer
     if "inputs" not in scope.cached:
         scope.cached["inputs"] = _inputs_of(state, scope)
     return scope.cached["inputs"]
