@@ -358,7 +358,9 @@ def test_t8_a_reference_names_the_kind_of_failure():
 
 def test_t8_a_long_title_is_cut_and_says_so():
     world = driven([tool("a", title="t" * 500), tell()])
-    assert shown(world)["a"]["title"] == "t" * 99 + "…"
+    title = shown(world)["a"]["title"]
+    assert 60 < title.count("t") < 80
+    assert "characters left out" in title
 
 
 def test_t8_what_is_nested_deep_is_shown_in_part():

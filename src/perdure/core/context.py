@@ -24,7 +24,6 @@ from perdure.plan.model.parts import Context
 from perdure.plan.model.steps import GroupStep
 from perdure.plan.shortening import LEAST, is_deep, shortened
 from perdure.plan.tokens import CHARACTERS, size_of
-from perdure.plan.visible import visible
 
 REFERENCE: Final = 64
 """The characters for which a reference to an older result is expected to find room."""
@@ -176,7 +175,7 @@ def _part(cell: Cell, room: int, load: Callable[[Cell], Any], *, is_last: bool) 
 
 def _head(cell: Cell) -> Shown:
     assert cell.result is not None  # noqa: S101  asked of those alone that are over
-    title = visible(cell.step.title, TITLE) if cell.step else ""
+    title = shortened(cell.step.title, TITLE) if cell.step else ""
     undone = {"undone": True} if cell.result.undone else {}
     return {"step": cell.node.id, **({"title": title} if title else {}), "exit": cell.result.exit, **undone}
 
