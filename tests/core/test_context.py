@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from perdure.core import events as e
 from perdure.core.calls import Failure, Outcome
 from perdure.core.growth import Finish, Move
+from perdure.core.seeing import call_of
 from perdure.core.values import digest_of
 from perdure.plan.tokens import size_of
 from perdure.testing.worlds import LOST, Takes, World
@@ -189,6 +190,12 @@ def test_t8_a_crash_changes_nothing_in_what_is_shown(when):
     world.run()
     assert {len(made.call.arguments["context"]) for made in world.made if made.step == "tell"} == {2}
     assert {digest_of(made.call.data) for made in world.made if made.step == "tell"} == set(digests(world))
+
+
+def test_t8_a_conversation_that_goes_on_tells_again_what_was_shown_in_it():
+    plan = [tool("a"), tell(max_visits=2), tool("b"), tool("c", on={"failure": "tell"})]
+    world = driven(plan, {"a": 1, "tell": "told", "b": 2, "c": 3})
+    assert digest_of(call_of(world.state, world.state.cells["tell"]).data) == digests(world)[-1]
 
 
 def test_t8_what_looks_like_an_expression_stays_what_it_is():

@@ -52,6 +52,12 @@ def earlier(cell: Cell, wanted: Context) -> list[Cell]:
     return sorted(dict.fromkeys(_leaves(tops)), key=_NUMBER, reverse=True)
 
 
+def seen_by(cell: Cell, wanted: Context) -> list[Cell]:
+    """The same as they stood when its visit began, also if that is over: a conversation that goes on tells it again."""
+    found, own = earlier(cell, wanted), cell.result if cell.status == "over" else None
+    return found if own is None else [each for each in found if _NUMBER(each) < own.number]
+
+
 def _all(cell: Cell) -> Iterator[Cell]:
     return (each for here, parent in _around(cell) for each in _before(here, parent))
 

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from perdure.core.calls import CALL_KINDS, Call, CallKind, Failure
 from perdure.core.cells import Cell, Graph, Scope, Serial
-from perdure.core.context import Shown, earlier, fitted
+from perdure.core.context import Shown, fitted, seen_by
+from perdure.core.conversing import asked_of_model
 from perdure.core.learning import verdict_of
 from perdure.core.outline import Asked, Form
 from perdure.core.state import State
@@ -14,7 +15,7 @@ from perdure.core.values import digest_of
 from perdure.plan.expr import Reference, escaped, fill, fill_but, parse
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, ModelCall, ToolCall
-from perdure.plan.model.steps import MapStep, SubplanStep
+from perdure.plan.model.steps import DecideStep, MapStep, SubplanStep
 
 Seen = dict[str, Any]
 
@@ -153,7 +154,7 @@ def _inputs_of(state: State, scope: Scope) -> Any:
 def context_of(state: State, cell: Cell) -> list[Shown]:
     """What a step is shown of earlier results; nothing if it does not say so."""
     wanted = cell.traits.shows
-    return [] if wanted is None else fitted(earlier(cell, wanted), wanted.tokens, partial(output_of, state))
+    return [] if wanted is None else fitted(seen_by(cell, wanted), wanted.tokens, partial(output_of, state))
 
 
 def shown_in(state: State, scope: Scope) -> list[Shown]:
@@ -193,10 +194,17 @@ def item_of(state: State, scope: Scope) -> Any:
 
 def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) -> Call:
     """What a step asks its performer to do. Without secrets, each is a note of its name."""
-    call = filled_call(state, cell.scope, cell.traits.call, secrets)
-    if cell.traits.shows is None:
-        return call
-    return Call(call.kind, call.name, {**call.arguments, "context": context_of(state, cell)})
+    found = filled_call(state, cell.scope, cell.traits.call, secrets)
+    more = _besides(state, cell) if found.kind != "tool" else None
+    return Call(found.kind, found.name, {**more, **found.arguments}) if more else found
+
+
+def _besides(state: State, cell: Cell) -> dict[str, Any]:
+    """What a model or an agent is given by the step, and not by the call."""
+    more: dict[str, Any] = {} if cell.traits.shows is None else {"context": context_of(state, cell)}
+    if isinstance(cell.step, DecideStep) and isinstance(cell.traits.call, ModelCall):
+        more["choices"] = list(cell.step.choices)
+    return more
 
 
 def call_of_usual(state: State, cell: Cell) -> Call:
@@ -221,8 +229,8 @@ def filled_call(state: State, scope: Scope, call: Any, secrets: Mapping[str, Any
         case ToolCall():
             return Call("tool", call.tool, filled(state, scope, call.with_, **extra))
         case ModelCall():
-            prompt = filled(state, scope, call.prompt, **extra)
-            return Call("model", call.model, {"prompt": prompt, **_returns(call)})
+            fill = partial(filled, state, scope, **extra)
+            return Call("model", call.model, asked_of_model(scope, call, fill))
         case AgentCall():
             task = filled(state, scope, call.task, **extra)
             given = filled(state, scope, call.with_, **extra)
@@ -237,7 +245,7 @@ def bare_call(call: Any) -> Call:
     return Call(kind, getattr(call, kind), {})
 
 
-def _returns(call: ModelCall | AgentCall) -> dict[str, Any]:
+def _returns(call: AgentCall) -> dict[str, Any]:
     return {"returns": call.returns} if call.returns is not None else {}
 
 

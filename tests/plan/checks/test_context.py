@@ -29,7 +29,7 @@ def problems(**step):
 )
 def test_t8_a_context_that_nobody_is_shown_is_refused(step):
     assert (
-        "PRD1416",
+        "PRD1417",
         ("steps", 1, "context"),
         "nobody is shown this context: it is for models and agents",
     ) in problems(**step)
@@ -37,7 +37,7 @@ def test_t8_a_context_that_nobody_is_shown_is_refused(step):
 
 def test_t8_an_agent_has_one_context():
     [(code, _, message)] = problems(**AGENT, **{"with": {"context": 1}})
-    assert (code, message) == ("PRD1416", "`with` has a `context` too, and an agent sees only one")
+    assert (code, message) == ("PRD1417", "`with` has a `context` too, and an agent sees only one")
 
 
 @pytest.mark.parametrize(

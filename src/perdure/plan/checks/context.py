@@ -9,7 +9,7 @@ from perdure.plan.model.steps import Working
 from perdure.plan.problems import Problem
 from perdure.plan.uses import calls_in
 
-CODE: Final = "PRD1416"
+CODE: Final = "PRD1417"
 _DONE_BY: Final = ("simpler", "alternates", "decide")
 """Where a step says by whom it is done, besides itself."""
 
