@@ -1,6 +1,7 @@
 """The roster: who can be given work, and how each of them works."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import ClassVar, Final
 
@@ -22,8 +23,15 @@ class BadAgent(PerdureError):
 class Roster:
     """Agents by name, and the strategies they work by."""
 
-    def __init__(self, agents: Iterable[Agent], strategies: Mapping[str, AgentStrategy] = STRATEGIES) -> None:
-        self._agents: Final = _by_name(agents)
+    def __init__(
+        self,
+        agents: Iterable[Agent],
+        strategies: Mapping[str, AgentStrategy] = STRATEGIES,
+        tools: Iterable[str] | None = None,
+    ) -> None:
+        """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands."""
+        known = None if tools is None else sorted(tools)
+        self._agents: Final = {name: _with_tools(each, known) for name, each in _by_name(agents).items()}
         self._strategies: Final = strategies
         for each in self._agents.values():
             self._check(each)
@@ -60,6 +68,14 @@ class Roster:
             )
             return Finish("failure", failure=Failure("unavailable", told))
         return self._strategies[strategy](view, agent)
+
+
+def _with_tools(agent: Agent, known: Sequence[str] | None) -> Agent:
+    """The agent with the tools that it means, by name: what is not there is not asked for, also not after a crash."""
+    if known is None:
+        return agent
+    meant = tuple(name for name in known if any(fnmatchcase(name, pattern) for pattern in agent.tools))
+    return agent.model_copy(update={"tools": meant})
 
 
 def _by_name(agents: Iterable[Agent]) -> dict[str, Agent]:

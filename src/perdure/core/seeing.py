@@ -202,7 +202,7 @@ def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) 
 def _besides(state: State, cell: Cell) -> dict[str, Any]:
     """What a model or an agent is given by the step, and not by the call."""
     more: dict[str, Any] = {} if cell.traits.shows is None else {"context": context_of(state, cell)}
-    if isinstance(cell.step, DecideStep) and isinstance(cell.traits.call, ModelCall):
+    if isinstance(cell.step, DecideStep):
         more["choices"] = list(cell.step.choices)
     return more
 
