@@ -6,11 +6,17 @@ from functools import partial
 from typing import ClassVar, Final
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies import STRATEGIES, AgentStrategy
+from perdure.agents.strategies import OPTIONS, STRATEGIES, AgentStrategy
+from perdure.agents.strategies.draft import Drafting, draft
+from perdure.agents.strategies.options import options_of
+from perdure.agents.strategies.plan import Planning, plan
 from perdure.core.calls import Failure
 from perdure.core.growth import Finish, Move, Strategy, View
 from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
+from perdure.tools import AnyTool
+
+_OPTIONS: Final = {**OPTIONS, "draft": Drafting, "plan": Planning}
 
 
 class BadAgent(PerdureError):
@@ -27,12 +33,12 @@ class Roster:
         self,
         agents: Iterable[Agent],
         strategies: Mapping[str, AgentStrategy] = STRATEGIES,
-        tools: Iterable[str] | None = None,
+        tools: Mapping[str, AnyTool] | None = None,
     ) -> None:
         """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands."""
         known = None if tools is None else sorted(tools)
         self._agents: Final = {name: _with_tools(each, known) for name, each in _by_name(agents).items()}
-        self._strategies: Final = strategies
+        self._strategies: Final = {**_planning(tools or {}), **strategies}
         for each in self._agents.values():
             self._check(each)
 
@@ -49,6 +55,8 @@ class Roster:
         if agent.strategy not in self._strategies:
             hint = did_you_mean(agent.strategy, self._strategies) or f"one of {', '.join(sorted(self._strategies))}"
             raise BadAgent(f'"{agent.name}" works by "{agent.strategy}", which there is not', hint)
+        if (kind := _OPTIONS.get(agent.strategy)) is not None:
+            options_of(agent, agent.strategy, kind)
         for name in agent.fallbacks:
             if name not in self._agents:
                 hint = did_you_mean(name, self._agents) or "name an agent that there is"
@@ -68,6 +76,11 @@ class Roster:
             )
             return Finish("failure", failure=Failure("unavailable", told))
         return self._strategies[strategy](view, agent)
+
+
+def _planning(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
+    """The strategies that have to know what there is."""
+    return {"draft": partial(draft, tools=tools), "plan": plan}
 
 
 def _with_tools(agent: Agent, known: Sequence[str] | None) -> Agent:

@@ -3,6 +3,7 @@
 import pytest
 from thinkers import agent, grown_by, prompts, step_of, thought, world_of
 
+from perdure.agents.strategies.options import OptionsError
 from perdure.core.calls import Failure
 
 LONG = {"accept": [{"expr": "size(output) > 3", "title": "long enough"}], "strategy": "single"}
@@ -143,4 +144,5 @@ def test_options_are_refused_with_a_reason():
         ({"judge": {"votes": 2}}, "nothing to vote about"),
         ({"rounds": 0}, "rounds must be greater than or equal to 1"),
     ):
-        assert said in thought(agent("reflexion", options), learner).failure.message
+        with pytest.raises(OptionsError, match=said):
+            thought(agent("reflexion", options), learner)

@@ -3,6 +3,7 @@
 import pytest
 from thinkers import agent, grown_by, prompts, step_of, thought, world_of
 
+from perdure.agents.strategies.options import OptionsError
 from perdure.core.calls import Failure
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -85,9 +86,10 @@ def test_a_judge_that_cannot_say_fails_honestly():
 
 def test_options_are_refused_with_a_reason():
     for judge, why in (({}, "exactly one of expr, tool"), ({"votes": 3}, "counted as votes")):
-        world = thought(agent("sample", {"judge": judge}), lambda *_: "x")
-        assert why in world.failure.message
-    assert "less than or equal to 64" in thought(agent("sample", {"answers": 65}), lambda *_: "x").failure.message
+        with pytest.raises(OptionsError, match=why):
+            thought(agent("sample", {"judge": judge}), lambda *_: "x")
+    with pytest.raises(OptionsError, match="less than or equal to 64"):
+        thought(agent("sample", {"answers": 65}), lambda *_: "x")
 
 
 # ------------------------------------------------------------------------------- budgets

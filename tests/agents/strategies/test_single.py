@@ -3,6 +3,7 @@
 import pytest
 from thinkers import agent, grown_by, prompts, step_of, thought
 
+from perdure.agents.strategies.options import OptionsError
 from perdure.core.calls import Failure
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -64,10 +65,9 @@ def test_a_model_that_fails_fails_its_agent_with_the_same():
     ],
 )
 def test_options_that_make_no_sense_are_said_clearly(options, said):
-    world = thought(agent("single", options), lambda *_: "x")
-    assert (world.failure.kind, world.made) == ("invalid", [])
-    assert world.failure.message.startswith("the options of agent 'me': ")
-    assert said in world.failure.message
+    with pytest.raises(OptionsError, match="the options of agent 'me': ") as refused:
+        thought(agent("single", options), lambda *_: "x")
+    assert said in f"{refused.value.message}; {refused.value.help}"
 
 
 def test_e21_a_repair_that_cannot_be_paid_is_not_begun():
@@ -94,3 +94,9 @@ def test_an_agent_may_work_in_another_way_with_options_for_that():
     me = agent("tree", {"width": 2, "single": {"repairs": 0}})
     world = thought(me, lambda *_: "{}", step=step_of(returns=CITY, strategy="single"))
     assert len(world.made) == 1
+
+
+def test_options_for_another_way_are_looked_at_when_it_is_gone():
+    world = thought(agent("tree", {"single": {"repair": 0}}), lambda *_: "x", step=step_of(strategy="single"))
+    assert (world.failure.kind, world.made) == ("invalid", [])
+    assert "repair is not known here; they may be: repairs" in world.failure.message

@@ -7,6 +7,7 @@ import pytest
 from puzzles import TwentyFour, propose
 from thinkers import agent, grown_by, prompts, step_of, thought, world_of
 
+from perdure.agents.strategies.options import OptionsError
 from perdure.core.calls import Failure
 
 PATH = {"judge": {"expr": "double(output) / 1000.0"}, "width": 3, "beam": 2, "depth": 3}
@@ -163,12 +164,17 @@ def test_an_answer_in_the_form_that_is_wanted():
         ({"width": 0}, "width must be greater than or equal to 1"),
         ({"breadth": 2}, "breadth is not known here; they may be: width, beam"),
         ({"judge": {"expr": "1", "tool": "x.y"}}, "exactly one of expr, tool, agent, model, votes"),
-        ({"judge": {"expr": "1 +"}}, "no proposal could be judged"),
     ],
 )
 def test_options_are_refused_with_a_reason(options, said):
-    world = thought(agent("tree", options), digits)
-    assert said in world.failure.message
+    with pytest.raises(OptionsError) as refused:
+        thought(agent("tree", options), digits)
+    assert said in f"{refused.value.message}; {refused.value.help}"
+
+
+def test_a_judge_that_cannot_be_read_judges_nothing():
+    world = thought(agent("tree", {"judge": {"expr": "1 +"}}), digits)
+    assert "no proposal could be judged" in world.failure.message
 
 
 def test_data_that_looks_like_a_reference_stays_data():

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.react import react
-from perdure.agents.strategies.reflexion import reflexion
-from perdure.agents.strategies.sample import sample
-from perdure.agents.strategies.single import single
-from perdure.agents.strategies.tree import tree
+from perdure.agents.strategies.react import Reacting, react
+from perdure.agents.strategies.reflexion import ReflexionOptions, reflexion
+from perdure.agents.strategies.sample import SampleOptions, sample
+from perdure.agents.strategies.single import SingleOptions, single
+from perdure.agents.strategies.tree import TreeOptions, tree
 from perdure.core.growth import Finish, Move, View
+from perdure.plan.model.parts import Part
 
 AgentStrategy = Callable[[View, Agent], Move | Finish | None]
 STRATEGIES: Final[Mapping[str, AgentStrategy]] = {
@@ -24,3 +25,11 @@ STRATEGIES: Final[Mapping[str, AgentStrategy]] = {
     "tree": tree,
 }
 """Those that come with it, by name."""
+OPTIONS: Final[Mapping[str, type[Part]]] = {
+    "react": Reacting,
+    "reflexion": ReflexionOptions,
+    "sample": SampleOptions,
+    "single": SingleOptions,
+    "tree": TreeOptions,
+}
+"""What they may be told, by name."""

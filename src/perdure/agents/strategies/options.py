@@ -10,14 +10,14 @@ from perdure.plan.model.parts import Part
 from perdure.plan.sayings import sentence
 
 P = TypeVar("P", bound=Part)
-OTHERS: Final = frozenset({"plan", "react", "reflexion", "sample", "single", "tree"})
+OTHERS: Final = frozenset({"draft", "plan", "react", "reflexion", "sample", "single", "tree"})
 """Names under which the options of other strategies stand."""
 
 
 class OptionsError(PerdureError):
     """An agent has options that its strategy cannot go by."""
 
-    code: ClassVar[str] = "PRD4020"
+    code: ClassVar[str] = "PRD4110"
 
 
 def options_of(agent: Agent, strategy: str, kind: type[P]) -> P:

@@ -13,13 +13,14 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.asking import facts_of
 from perdure.agents.strategies.costs import COUNTED, FREE, Cost, fits, lacking, rest_of, share_of, sum_of
 from perdure.agents.strategies.finishing import schema_of
 from perdure.agents.strategies.judging import Judge
 from perdure.agents.strategies.options import options_of
 from perdure.agents.strategies.questions import Asked, ask, grown, hear, longest
 from perdure.agents.strategies.trying import Trials
-from perdure.agents.strategies.words import Words, facts_of, length_of, ref, task_of
+from perdure.agents.strategies.words import Words, length_of, ref, task_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.conforming import flaws
@@ -107,7 +108,8 @@ class _Rounds:
             told = "".join(f"\n- {ref(_lesson(each))}" for each in memo["lessons"])
             task += f"\n\nThis was tried before. What was learned:{told}"
         step: dict[str, Any] = {"agent": self.view.agent, "strategy": self.options.strategy, "task": task}
-        step |= {"with": facts_of(self.view), "verdicts": list(self.view.verdicts)}
+        shown = {"context": "${inputs.context}"} if self.view.context else {}
+        step |= {"with": {**facts_of(self.view), **shown}, "verdicts": list(self.view.verdicts)}
         return step if self.view.returns is None else {**step, "returns": dict(self.view.returns)}
 
     def _own_step(self, memo: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.asking import facts_of
 from perdure.agents.strategies.costs import FREE, Cost, sum_of
 from perdure.agents.strategies.judging import Judge, judging_step, score_by, score_of
 from perdure.agents.strategies.questions import Asked
-from perdure.agents.strategies.words import facts_of, ref
+from perdure.agents.strategies.words import ref
 from perdure.core.growth import Child, View
 from perdure.plan.expr import ExpressionError
 from perdure.plan.raw import is_list, is_mapping

@@ -7,7 +7,6 @@ from typing import Any
 from perdure.agents.strategies import asking
 from perdure.core.growth import View
 from perdure.plan.expr import escaped
-from perdure.plan.expr.path import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +44,5 @@ def length_of(value: Any) -> int:
 def task_of(view: View) -> Words:
     """The task, and the facts to work with."""
     text = asking.task_of(view)
-    facts = sum(map(length_of, view.facts.values()))
-    return Words(text, len(text) + length_of(view.task) + facts)
-
-
-def facts_of(view: View) -> dict[str, str]:
-    """The facts, to be handed on."""
-    return {name: ref(written("inputs", (name,))) for name in view.facts if asking.may_be_named(name)}
+    given = [view.task, *view.facts.values(), list(view.context)]
+    return Words(text, len(text) + sum(map(length_of, given)))
