@@ -6,6 +6,7 @@ from driven import NO, driven, tool
 from perdure.core import events as e
 from perdure.core.calls import Failure, Outcome
 from perdure.core.growth import MOST_ADDED, Finish, Move
+from perdure.errors import PerdureError
 from perdure.testing.worlds import HANGS, Takes, World
 
 AGENT = {"id": "ag", "agent": "coder", "task": "Fix ${inputs.what}", "with": {"hint": "${inputs.what}!"}}
@@ -181,6 +182,23 @@ def test_a_view_of_its_group():
         ("failure", None, {"k": 1}, "logic", "", None, None),
     ]
     assert seen[-1] == (False, {"n": 1}, 2, 0, ["s1", "s2"])
+
+
+def test_e21_a_strategy_may_ask_what_a_call_would_be_promised():
+    def strategy(view):
+        return Finish(output=dict(view.expected("weak", 70, 50)))
+
+    def estimate(call):
+        return {"usd": call.arguments["tokens"] / 100}
+
+    assert grown(strategy, estimate=estimate).output == {"usd": 0.5, "tokens": 70}
+
+
+def test_a_strategy_that_cannot_go_by_what_it_is_told_says_why():
+    def strategy(_view):
+        raise PerdureError("no width", "write width")
+
+    assert grown(strategy).failure == Failure("invalid", "no width; write width")
 
 
 def test_grown_steps_do_not_see_the_plan_around_the_agent():

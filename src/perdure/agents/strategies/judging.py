@@ -10,7 +10,7 @@ from perdure.agents.agent import Agent
 from perdure.agents.strategies.questions import Asked, ask
 from perdure.agents.strategies.words import Words, task_of
 from perdure.core.growth import View
-from perdure.plan.expr import parse
+from perdure.plan.expr import ExpressionError, parse
 from perdure.plan.model.parts import Count, Expression, JsonObject, Line, Name, Part, ToolName
 
 CRITIC: Final = (
@@ -54,6 +54,10 @@ class Judge(Part):
     def _one(self) -> "Judge":
         if sum(getattr(self, word) is not None for word in JUDGES) != 1:
             raise PydanticCustomError("judge", "a judge has exactly one of {words}", {"words": ", ".join(JUDGES)})
+        try:
+            parse(self.expr or "true")
+        except ExpressionError as error:
+            raise PydanticCustomError("judge", "expr: {wrong}", {"wrong": error.message}) from None
         return self
 
     @property
