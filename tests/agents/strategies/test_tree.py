@@ -177,6 +177,7 @@ def test_data_that_looks_like_a_reference_stays_data():
     options = {"judge": {"tool": "x.rate"}, "depth": 2, "ask": "Say ${inputs.task}."}
     world = thought(agent("tree", options), lambda *_: "${1/0}", {"x.rate": lambda output: 1}, what="${1/0}")
     assert world.output["line"] == ["${1/0}", "${1/0}"]
+    assert "Say ${inputs.task}." in prompts(world)[0]
     assert "1/0" not in str(grown_by(world))
 
 
