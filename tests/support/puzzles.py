@@ -259,8 +259,8 @@ RATE = {"tool": "puzzle.rate"}
 def player(name, puzzle):
     """How a strategy plays: its options, and what its model answers to a call of a step.
 
-    All have the same proposer, and all may look at a position with the same rule of thumb, which is no call of a model:
-    who searches asks it of every proposal, who acts is told it with every result, who answers several times is judged by it.
+    All have the same proposer. The rule of thumb is no call of a model: who searches asks it of every proposal, and who
+    answers several times is judged by it. Who goes step by step is told whether it is solved, and not the score.
     """
     options, say = {
         "single": ({}, _at_once),
