@@ -6,13 +6,16 @@ consumer, as in the plan that was found. These orders are kept, and no others: s
 then run, each finds what it requires, and in the end holds what is wanted.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from perdure.agents.contracts.grounding import Way
 from perdure.agents.contracts.task import Literal
 from perdure.plan.facts import Atom
+
+Rank = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,26 @@ def ordered(ways: Sequence[Way], given: AbstractSet[Atom], wanted: Sequence[Lite
         for first, then in _orders(ways, producer, consumer, literal):
             before[then].add(first)
     return Order(_reduced(before), producers)
+
+
+def arranged(ways: Sequence[Way], order: Order, rank: Callable[[Way], Rank]) -> tuple[list[Way], Order]:
+    """The same steps and orders, told from the top: whoever may come comes in the order of `rank`."""
+    waiting = [set(each) for each in order.needs]
+    ready = [(rank(way), n) for n, way in enumerate(ways) if not waiting[n]]
+    heapify(ready)
+    places: dict[int, int] = {}
+    while ready:
+        _, n = heappop(ready)
+        places[n] = len(places)
+        for other, needs in enumerate(waiting):
+            if n in needs:
+                needs.remove(n)
+                if not needs:
+                    heappush(ready, (rank(ways[other]), other))
+    needs = tuple(tuple(sorted(places[each] for each in order.needs[n])) for n in places)
+    places[len(ways)] = len(ways)  # the goal requires, too
+    producers = {(places[n], literal): places[maker] for (n, literal), maker in order.producers.items()}
+    return [ways[n] for n in places if n < len(ways)], Order(needs, producers)
 
 
 def requirements(way: Way) -> list[Literal]:

@@ -16,7 +16,7 @@ from perdure.agents.contracts.explaining import Missing, Reach
 from perdure.agents.contracts.greedy import greedy, weighted
 from perdure.agents.contracts.grounding import Schema, Way, ground
 from perdure.agents.contracts.improving import smoothed, without_idle
-from perdure.agents.contracts.ordering import ordered
+from perdure.agents.contracts.ordering import Order, arranged, ordered
 from perdure.agents.contracts.search import Effort, Found
 from perdure.agents.contracts.task import SHORTER, Literal, Move, Task, task_of
 from perdure.plan.facts import fact_of, told
@@ -26,7 +26,7 @@ from perdure.tools.tool import AnyTool
 
 MOST_STATES: Final = 20_000
 """States that are looked at before it is given up, if nobody says otherwise."""
-MOST_MOVES: Final = 8_000_000
+MOST_MOVES: Final = 12_000_000
 """Moves that are looked at in all of them together: where much can be done, fewer states are looked at."""
 FACTORS: Final = (5, 3, 2)
 """How much more the way ahead counts than the way behind, in search for better plans: less and less."""
@@ -94,6 +94,9 @@ class _Planning:
         self._contracts, self._joined, self._tools, self._most = contracts, all_, tools, most
         self._given: Final = {fact_of(text).atom({}): None for text in contracts.given}
         self._wanted: Final[list[Literal]] = list(dict.fromkeys(_literal(text) for text in contracts.wanted))
+        objects = [each for listed in contracts.objects.values() for each in listed]
+        self._objects: Final = {name: n for n, name in reversed([*enumerate(objects)])}
+        self._actions: Final = {name: n for n, name in enumerate(all_.actions)}
 
     def run(self) -> Planned:
         schemas = [Schema.of(name, each) for name, each in self._joined.actions.items()]
@@ -113,8 +116,9 @@ class _Planning:
 
     def _found(self, task: Task, result: Found, effort: Effort) -> Planned:
         moves = result.moves or []
-        ways = [move.way for move in moves]
-        plan = self._drafted(ways)
+        found = [move.way for move in moves]
+        ways, order = arranged(found, ordered(found, self._given.keys(), self._wanted), self._rank)
+        plan = self._drafted(ways, order)
         least = result.at_least // SHORTER * SHORTER / task.unit
         return Planned(
             plan,
@@ -125,12 +129,16 @@ class _Planning:
             states=effort.seen,
         )
 
-    def _drafted(self, ways: Sequence[Way]) -> Plan:
+    def _rank(self, way: Way) -> tuple[int, ...]:
+        """Where an action and its objects stand in the document."""
+        return self._actions[way.name], *(self._objects[each] for each in way.objects)
+
+    def _drafted(self, ways: Sequence[Way], order: Order) -> Plan:
         if not ways:
             step = {"id": "nothing_to_do", "done": True, "title": "All that is wanted holds already"}
             return Plan.model_validate({"goal": goal_of(self._contracts), "steps": [step]})
         toolbox = None if self._tools is None else toolbox_of(self._tools)
-        return draft(self._contracts, ways, ordered(ways, self._given.keys(), self._wanted), toolbox)
+        return draft(self._contracts, ways, order, toolbox)
 
     def _stages(self, ways: Sequence[Way]) -> tuple[Stage, ...]:
         holding, stages = dict(self._given), list[Stage]()
@@ -194,18 +202,16 @@ def _searched(task: Task, effort: Effort) -> Found:
     effort.pay(share)
     if first.moves is not None or first.exhausted:
         return first
-    share = effort.share(0.6)
-    found = greedy(task, share)
-    effort.pay(share)
+    found = greedy(task, effort)
     found.at_least = first.at_least
     if found.moves is not None:
-        found.moves = _improved(task, found.moves, effort)
+        found.moves = _improved(task, found.moves, effort, found.at_least)
     return found
 
 
-def _improved(task: Task, moves: Sequence[Move], effort: Effort) -> list[Move]:
+def _improved(task: Task, moves: Sequence[Move], effort: Effort, least: int) -> list[Move]:
     plan = without_idle(task, moves)
-    for factor in FACTORS:
+    for factor in FACTORS if _weight(plan) > least else ():
         share = effort.share(0.3)
         found = weighted(task, share, factor, _weight(plan))
         effort.pay(share)

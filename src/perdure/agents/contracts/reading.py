@@ -12,6 +12,7 @@ from perdure.agents.contracts.document import Action, Contracts
 from perdure.agents.contracts.errors import ContractsError
 from perdure.plan.facts import Fact, fact_of, kinds_of
 from perdure.plan.limits import Limits
+from perdure.plan.model.meaning import meanings
 from perdure.plan.model.parts import TOOL_PATTERN, Budget, Estimate, Policy
 from perdure.plan.problems import Path, Problem, did_you_mean, errors_in
 from perdure.plan.raw import Raw
@@ -108,7 +109,13 @@ def _fields_at(path: Path) -> list[str]:
 
 
 def _meaning(path: Path) -> str:
-    return "write what this field is for: the page on contracts shows each" if path else "write a mapping"
+    """What a field is for."""
+    words = [each for each in path if isinstance(each, str)]
+    if not words:
+        return "write a mapping, as in {wanted: [...], actions: {...}}"
+    found = {info.alias or name: name for name, info in _model_at(path).model_fields.items()}
+    word = next((each for each in reversed(words) if each in found), "")
+    return meanings(_model_at(path)).get(found.get(word, ""), "").replace("\n", " ")
 
 
 # ------------------------------------------------------------------------------- what does not fit together
