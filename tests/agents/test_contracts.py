@@ -1,7 +1,9 @@
 """E12, A1: plans from contracts alone. What is wanted is reached, at the least cost, in any order that the plan allows."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -19,6 +21,7 @@ from perdure.agents.contracts import (
     read_contracts,
 )
 
+ROOT = Path(__file__).parents[2]
 RELEASE = """
 goal: Ship the release
 given: [written]
@@ -183,6 +186,12 @@ inputs: {text: {type: string}}
     assert plan.steps[0].with_ == {"text": "${inputs.text}"}
 
 
+def test_what_was_so_from_the_start_and_is_said_nowhere_is_refused():
+    with pytest.raises(ContractsError, match="was so from the start") as caught:
+        planned("{given: [a], wanted: [b], actions: {x.y: {requires: [a], effects: [b], takes: {text: a}}}}")
+    assert "`with`" in caught.value.problems[0].help
+
+
 def test_any_step_of_a_plan_can_be_an_action():
     plan = planned("""
 objects: {part: [api, ui]}
@@ -275,6 +284,15 @@ def test_a_call_that_a_tool_cannot_take_is_refused():
     text = "{objects: {order: [o1]}, wanted: [paid(o1)], actions: {shop.charge: {with: {orders: all}}}}"
     with pytest.raises(PlanError, match="orders"):
         planned(text, charge)
+
+
+def test_a1_tools_that_are_not_there_are_named_where_all_was_looked_at_too():
+    @tool(name="mouth.eat", requires=["cake"], achieves=["eaten", "not cake"])
+    def eat() -> None: ...
+
+    found = planned("{given: [cake], wanted: [cake, eaten], actions: {oven.bake: {effects: [cake]}}}", eat)
+    assert (found.plan, found.proven, found.lacking) == (None, True, ("oven.bake",))
+    assert found.why.endswith("these tools are not there: oven.bake")
 
 
 # ------------------------------------------------------------------------------- there is none
@@ -424,6 +442,9 @@ REFUSED = [
     ("{wanted: [a], actions: {x: {effects: [a]}}}", "actions.x", "does not say how", "tool: domain.name"),
     ("{wanted: [a], actions: {x.y: {requires: [a]}}}", "actions.x.y", "changes nothing", "effects"),
     ("{wanted: [a], actions: {x.y: {effects: [a, not a]}}}", "actions.x.y", "both true and false", "decide"),
+    ("{wanted: [b], actions: {x.y: {requires: [a, not a], effects: [b]}}}", "actions.x.y", "requires", "decide"),
+    ("{wanted: [a, not a]}", "", "is wanted both", "decide"),
+    ("{contracts: 2, wanted: [a]}", "contracts", "`contracts` must be 1", "version"),
     ("{wanted: [a], actions: {x.y: {effects: [a], cost: -1}}}", "actions.x.y.cost", "`cost` must be at least 0", "counts"),
     ("{wanted: [a], actions: {x.y: {effects: [a], takes: {b: c}}}}", "actions.x.y", "does not require", "requires"),
     ("{wanted: [a], actions: {x.y: {effects: [a], step: {id: a, agent: b}}}}", "actions.x.y", "planner's", "leave"),
@@ -463,6 +484,17 @@ def test_contracts_come_from_files_in_yaml_and_in_json(tmp_path):
     (tmp_path / "a.json").write_text('{"wanted": ["a"], "actions": {"x.y": {"efects": ["a"]}}}')
     with pytest.raises(ContractsError, match="did you mean"):
         load_contracts(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("name", ["release", "delivery"])
+def test_the_examples_have_plans(name):
+    assert plan_from_contracts(load_contracts(ROOT / f"examples/contracts/{name}.yaml")).proven
+
+
+def test_the_page_shows_the_example():
+    page = (ROOT / "docs/concepts/contracts.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^```yaml contracts\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert shown == (ROOT / "examples/contracts/release.yaml").read_text(encoding="utf-8")
 
 
 def test_an_action_without_effects_needs_a_tool_that_declares_them():

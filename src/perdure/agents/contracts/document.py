@@ -1,6 +1,7 @@
 """Contracts as a document: what there is, what holds, what is wanted, and what can be done about it."""
 
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Iterable
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -105,11 +106,16 @@ class Action(Part):
         for taken in self.takes.values():
             if fact_of(taken).atom({}) not in required:
                 raise _refused(f'it takes what comes with "{taken}", but does not require that', "add it to `requires`")
-        made = [(fact_of(text).atom({}), fact_of(text).holds) for text in self.effects]
-        for atom, holds in made:
-            if holds and (atom, False) in made:
-                raise _refused(f'it makes "{told(atom)}" both true and false', "decide for one")
+        for verb, texts in (("requires", self.requires), ("makes", self.effects)):
+            if both := _said_both_ways(texts):
+                raise _refused(f'it {verb} "{both}" both true and false', "decide for one")
         return self
+
+
+def _said_both_ways(texts: Iterable[str]) -> str:
+    """A fact of which it is said that it holds and that it does not; empty: none."""
+    said = {(fact_of(text).atom({}), fact_of(text).holds) for text in texts}
+    return next((told(atom) for atom, holds in sorted(said) if holds and (atom, False) in said), "")
 
 
 def _refused(flaw: str, hint: str) -> PydanticCustomError:
@@ -137,5 +143,11 @@ class Contracts(Part):
     """The budget of the plan."""
     policy: Policy | None = None
     """The policy of the plan."""
-    meta: dict[str, Any] = {}
+    meta: JsonObject = {}
     """Anything else worth keeping; it is handed on to the plan."""
+
+    @model_validator(mode="after")
+    def _can_be(self) -> "Contracts":
+        if both := _said_both_ways(self.wanted):
+            raise _refused(f'"{both}" is wanted both true and false', "decide for one")
+        return self

@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from perdure.agents.contracts.document import Contracts
+from perdure.agents.contracts.errors import ContractsError
 from perdure.agents.contracts.grounding import Way
 from perdure.agents.contracts.ordering import Order
 from perdure.plan.facts import Fact, fact_of, told
 from perdure.plan.model.document import Plan
 from perdure.plan.model.steps import RESERVED_IDS
+from perdure.plan.problems import Problem
 from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.plan.reading import read_data
 from perdure.plan.toolbox import Toolbox
@@ -25,7 +27,7 @@ def draft(contracts: Contracts, ways: Sequence[Way], order: Order, toolbox: Tool
     document: dict[str, Any] = {"perdure": 1, "goal": goal_of(contracts), "mode": "graph", "steps": steps}
     for word in ("inputs", "budget", "policy", "meta"):
         if value := getattr(contracts, word):
-            document[word] = value if isinstance(value, dict) else value.model_dump(mode="json", exclude_defaults=True)
+            document[word] = value if isinstance(value, dict) else value.model_dump(exclude_defaults=True)
     return read_data(document, toolbox=toolbox).usable()
 
 
@@ -47,7 +49,7 @@ def _step(n: int, ways: Sequence[Way], ids: Sequence[str], order: Order) -> dict
     if needs := order.needs[n]:
         step["needs"] = [ids[each] for each in needs]
     if action.estimate is not None:
-        step["estimate"] = action.estimate.model_dump(mode="json", exclude_defaults=True)
+        step["estimate"] = action.estimate.model_dump(exclude_defaults=True)
     return {**step, "effects": effects_of(way)}
 
 
@@ -63,9 +65,17 @@ def _told(fact: Fact, way: Way) -> str:
 
 def _taken(n: int, way: Way, ids: Sequence[str], order: Order) -> dict[str, str]:
     """Arguments that are what another step gives; of what was so from the start, `with` has to say it."""
-    facts = {name: fact_of(text).atom(way.bound) for name, text in way.action.takes.items()}
-    makers = {name: order.producers.get((n, (atom, True))) for name, atom in facts.items()}
-    return {name: f"${{steps.{ids[maker]}.output}}" for name, maker in makers.items() if maker is not None}
+    found: dict[str, str] = {}
+    for name, text in way.action.takes.items():
+        atom = fact_of(text).atom(way.bound)
+        maker = order.producers.get((n, (atom, True)))
+        if maker is not None:
+            found[name] = f"${{steps.{ids[maker]}.output}}"
+        elif name not in way.action.with_:
+            message = f"`{told(atom)}` was so from the start, and no step gives {way} its `{name}`"
+            hint = f"say in `with` what `{name}` is then, as in `${{inputs.{name}}}`"
+            raise ContractsError([Problem(ContractsError.code, message, ("actions", way.name, "takes", name), hint)])
+    return found
 
 
 def filled(value: Raw, bound: Mapping[str, str]) -> Raw:

@@ -13,7 +13,7 @@ from perdure.plan.facts import Atom, Fact, Variable, told
 from perdure.plan.problems import did_you_mean
 
 MOST_LOOKED: Final = 2_000
-"""Ways to do one action that are compared."""
+"""Ways to do actions that are compared."""
 DEEPEST: Final = 40
 """Requirements of requirements that are followed."""
 
@@ -72,7 +72,8 @@ class Reach:
 
     def _nearest(self, literal: Literal) -> Way | None:
         """Of all ways that would make a fact true, the one that lacks least."""
-        ways = [way for schema in self._schemas for way in islice(self._makers(schema, literal), MOST_LOOKED)]
+        most = MOST_LOOKED // len(self._schemas) + 1 if self._schemas else 0
+        ways = [way for schema in self._schemas for way in islice(self._makers(schema, literal), most)]
         ways = [way for way in ways if any(not self.has(each) for each in _requires(way))]
         return min(ways, key=lambda way: sum(not self.has(each) for each in _requires(way)), default=None)
 

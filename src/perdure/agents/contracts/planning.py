@@ -56,7 +56,7 @@ class Planned:
     missing: tuple[Missing, ...] = ()
     """Wanted facts that nothing leads to."""
     lacking: tuple[str, ...] = ()
-    """Tools that are not there, and with which wanted facts would be in reach."""
+    """Without a plan: tools that are not there, and with which there might be one."""
     stages: tuple[Stage, ...] = ()
     """The steps, with what holds after each."""
     cost: float = 0
@@ -109,7 +109,7 @@ class _Planning:
         effort = Effort(self._most, MOST_MOVES)
         result = _searched(task, effort)
         if result.moves is None:
-            return _not_found(task, result, effort)
+            return self._not_found(task, result, effort)
         return self._found(task, result, effort)
 
     # ---------------------------------------------------------------- there is one
@@ -165,12 +165,12 @@ class _Planning:
         helps = any(whole.has(_literal(each)) for each in facts)
         return tuple(sorted(set(self._joined.lacking.values()))) if helps else ()
 
-
-def _not_found(task: Task, result: Found, effort: Effort) -> Planned:
-    if not result.exhausted:
+    def _not_found(self, task: Task, result: Found, effort: Effort) -> Planned:
+        lacking = tuple(sorted(set(self._joined.lacking.values())))
         why = f"gave up after {effort.seen:,} states: none of them is what is wanted, and more may be beyond them"
-        return Planned(None, why, states=effort.seen)
-    return Planned(None, _conflict(task, result, effort), proven=True, states=effort.seen)
+        why = _conflict(task, result, effort) if result.exhausted else why
+        why += f"; these tools are not there: {', '.join(lacking)}" if lacking else ""
+        return Planned(None, why, proven=result.exhausted, lacking=lacking, states=effort.seen)
 
 
 def _literal(text: str) -> Literal:
