@@ -8,6 +8,7 @@ from random import Random
 from time import process_time
 
 import pytest
+from contracts_by_hand import WRITTEN
 from contracts_by_lot import FAMILIES, blocks, logistics, pipeline, rooms, strips
 from contracts_judge import Invalid, by_lot, carry_out, cheapest
 from contracts_oracle import cheapest_by_oracle, oracle
@@ -56,9 +57,17 @@ def hold_against(found, best):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_e12_plans_are_valid_and_near_the_best_and_none_is_missed(family, volume):
     oracle()
-    for seed in range(volume(12, 400)):
+    for seed in range(volume(10, 400)):
         document = FAMILIES[family](Random(f"{family} {seed}"))
         hold_against(planned(document), cheapest_by_oracle(document))
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_e12_problems_written_by_hand_are_solved_or_refused(name):
+    oracle()
+    make, best = WRITTEN[name]
+    assert cheapest_by_oracle(make()) == best
+    hold_against(planned(make()), best)
 
 
 @pytest.mark.campaign

@@ -28,10 +28,10 @@ LIMITS: Final = Limits(bytes=LARGEST)
 _RECORDS: Final[dict[str, type[BaseModel]]] = {"estimate": Estimate, "budget": Budget, "policy": Policy}
 
 
-def load_contracts(path: FilePath) -> Contracts:
+def load_contracts(path: str | FilePath) -> Contracts:
     """Read a YAML or JSON file; raise `ContractsError` with every problem in it."""
     try:
-        with path.open("rb") as file:
+        with FilePath(path).open("rb") as file:
             text = file.read(LARGEST + 1).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         message = f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
