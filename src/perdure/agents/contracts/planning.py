@@ -28,6 +28,8 @@ MOST_STATES: Final = 20_000
 """States that are looked at before it is given up, if nobody says otherwise."""
 MOST_MOVES: Final = 12_000_000
 """Moves that are looked at in all of them together: where much can be done, fewer states are looked at."""
+PATIENCE: Final = 3
+"""How many times as many, before there is any plan at all."""
 FACTORS: Final = (5, 3, 2)
 """How much more the way ahead counts than the way behind, in search for better plans: less and less."""
 
@@ -202,7 +204,9 @@ def _searched(task: Task, effort: Effort) -> Found:
     effort.pay(share)
     if first.moves is not None or first.exhausted:
         return first
-    found = greedy(task, effort)
+    share = Effort(effort.states - effort.seen, PATIENCE * effort.moves)
+    found = greedy(task, share)
+    effort.pay(share)
     found.at_least = first.at_least
     if found.moves is not None:
         found.moves = _improved(task, found.moves, effort, found.at_least)
