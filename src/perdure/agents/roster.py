@@ -1,15 +1,19 @@
 """The roster: who can be given work, and how each of them works."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import ClassVar, Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies import STRATEGIES, AgentStrategy
+from perdure.agents.strategies.draft import draft
+from perdure.agents.strategies.plan import plan
 from perdure.core.calls import Failure
 from perdure.core.growth import Finish, Move, Strategy, View
 from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
+from perdure.tools import AnyTool
 
 
 class BadAgent(PerdureError):
@@ -22,9 +26,16 @@ class BadAgent(PerdureError):
 class Roster:
     """Agents by name, and the strategies they work by."""
 
-    def __init__(self, agents: Iterable[Agent], strategies: Mapping[str, AgentStrategy] = STRATEGIES) -> None:
-        self._agents: Final = _by_name(agents)
-        self._strategies: Final = strategies
+    def __init__(
+        self,
+        agents: Iterable[Agent],
+        strategies: Mapping[str, AgentStrategy] = STRATEGIES,
+        tools: Mapping[str, AnyTool] | None = None,
+    ) -> None:
+        """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands."""
+        known = None if tools is None else sorted(tools)
+        self._agents: Final = {name: _with_tools(each, known) for name, each in _by_name(agents).items()}
+        self._strategies: Final = {**_planning(tools or {}), **strategies}
         for each in self._agents.values():
             self._check(each)
 
@@ -60,6 +71,19 @@ class Roster:
             )
             return Finish("failure", failure=Failure("unavailable", told))
         return self._strategies[strategy](view, agent)
+
+
+def _planning(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
+    """The strategies that have to know what there is."""
+    return {"draft": partial(draft, tools=tools), "plan": plan}
+
+
+def _with_tools(agent: Agent, known: Sequence[str] | None) -> Agent:
+    """The agent with the tools that it means, by name: what is not there is not asked for, also not after a crash."""
+    if known is None:
+        return agent
+    meant = tuple(name for name in known if any(fnmatchcase(name, pattern) for pattern in agent.tools))
+    return agent.model_copy(update={"tools": meant})
 
 
 def _by_name(agents: Iterable[Agent]) -> dict[str, Agent]:

@@ -66,11 +66,14 @@ def test_calls_that_do_not_depend_on_each_other_are_made_at_once_and_told_in_ord
 @pytest.mark.parametrize(
     ("wish", "told"),
     [
-        (Wish("shell.run", {"command": ["rm"]}), "there is no tool 'shell.run' for you; yours are math.*"),
+        (
+            Wish("shell.run", {"command": ["rm"]}),
+            "there is no tool 'shell.run' for you; write one of: math.add, math.fail",
+        ),
         (Wish("rm -rf /; ${secrets.KEY}", {}), "there is no tool 'rm -rf /; ${secrets.KEY}' for you"),
         (Wish("math.add", "40 and 2"), "the arguments are no JSON object: 40 and 2"),
         (Wish("math.add", {'a"b': 1}), "no tool has an argument 'a\"b'"),
-        (Wish("math.none", {}), 'there is no tool "math.none"'),
+        (Wish("math.ad", {}), "there is no tool 'math.ad' for you; did you mean"),
         (Wish("math.add", {"a": 1}), "b"),
         (Wish("math.add", {"a": 1, "b": 2, "in": "${secrets.KEY}"}), "in"),
     ],

@@ -12,13 +12,14 @@ from typing import Any, Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.prompts import prompt
-from perdure.agents.strategies.asking import asked, instructions_of, size_of, task_of
+from perdure.agents.strategies.asking import asked, instructions_of, options_of, size_of, task_of
 from perdure.agents.strategies.finishing import few, finished, schema_of, wanted
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.expr import escaped
 from perdure.plan.expr.path import written
 from perdure.plan.model.parts import TOOL_PATTERN, Amount, Count, Part
+from perdure.plan.problems import did_you_mean
 
 _TOOL: Final = re.compile(TOOL_PATTERN)
 _ODD: Final = re.compile(r"[\"'\\\r\n]")
@@ -41,7 +42,7 @@ def react(view: View, agent: Agent) -> Move | Finish | None:
     """Think, or do what the last thought asks for, or be done."""
     if view.live:
         return None
-    work = _Work(view, agent, Reacting.model_validate(agent.options))
+    work = _Work(view, agent, Reacting.model_validate(options_of(agent, "react")))
     if view.first:
         return work.begin()
     thought = view.child(view.memo["thought"])
@@ -112,7 +113,8 @@ class _Work:
             return f"at most {self.options.calls} calls at once; ask again for the others"
         is_meant = any(fnmatchcase(name, pattern) for pattern in self.agent.tools)
         if not is_meant or not _TOOL.fullmatch(name) or len(name) > LONGEST:
-            return f"there is no tool {name[:LONGEST]!r} for you; yours are {', '.join(self.agent.tools) or 'none'}"
+            hint = did_you_mean(name, self.agent.tools) or "you have none"
+            return f"there is no tool {name[:LONGEST]!r} for you; {hint}"
         odd = next((each for each in call["with"] if _ODD.search(each)), None)
         return "" if odd is None else f"no tool has an argument {odd[:LONGEST]!r}"
 
