@@ -34,9 +34,11 @@ def instructions_of(agent: Agent, manner: str = "") -> str:
 
 
 def task_of(view: View) -> str:
-    """What an agent is to do and what it is given for that, as a text of a plan that names both."""
+    """What an agent is to do, what it is given for that and what was done before, as a text of a plan that names it."""
     facts = [f"{escaped(name)}: ${{{written('inputs', (name,))}}}" for name in view.facts if _may_be_named(name)]
-    return "\n\n".join(["${inputs.task}", *(["What you are given:\n" + "\n".join(facts)] if facts else [])])
+    given = ["What you are given:\n" + "\n".join(facts)] if facts else []
+    shown = ["What was done before, the newest first:\n${inputs.context}"] if view.context else []
+    return "\n\n".join(["${inputs.task}", *given, *shown])
 
 
 def _may_be_named(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from perdure.agents.agent import Agent
 from perdure.agents.prompts import prompt
@@ -62,7 +62,8 @@ class _Work:
     def _meant(self) -> Sequence[AnyTool]:
         """The tools that a plan may call: those that the task names, those of the agent, or all that there are."""
         said: Any = self.view.facts.get(TOOLS)
-        names: Iterable[Any] = said if isinstance(said, list) else self.agent.tools or sorted(self.tools)
+        listed = cast("Iterable[Any]", said) if isinstance(said, list) else ()
+        names = [*listed] or self.agent.tools or sorted(self.tools)
         return [self.tools[each] for each in names if each in self.tools][: self.options.shown]
 
     def _shown(self) -> str:
