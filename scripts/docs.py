@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from pydantic import BaseModel
 
 from perdure import errors
+from perdure.agents.contracts import Action, Contracts
 from perdure.cli import COMMANDS, cli
 from perdure.config import rules
 from perdure.config.settings import SETTINGS
@@ -232,6 +233,13 @@ def rulebook() -> Iterator[str]:
         yield f"| {', '.join(f'`{rule.name}`' for rule in alike)} | `{kind}`{doubt} |\n"
 
 
+def contracts() -> Iterator[str]:
+    """Every field of a document for the planner from contracts."""
+    yield from _rows(Contracts)
+    yield f"\n### An action\n\n{(Action.__doc__ or '').strip().splitlines()[0]}\n\n"
+    yield from _rows(Action)
+
+
 GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "help": help_texts,
     "fields": fields,
@@ -243,6 +251,7 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "events": events,
     "rules": rules_on_failures,
     "rulebook": rulebook,
+    "contracts": contracts,
 }
 
 

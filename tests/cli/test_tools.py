@@ -245,6 +245,17 @@ def test_a_workspace_cannot_stand_in_for_a_distribution(installed, work):
         assert "The weather." in installed("tools", "show", "weather.ask", *words, cwd=work).stdout
 
 
+def test_contracts_for_planners_are_shown(place):
+    (place.path / "sender.py").write_text(
+        "from perdure import tool\n"
+        "@tool(name='shop.send', requires=['paid(?order)', 'packed'], achieves=['sent(?order)'])\n"
+        "def send(order: str): ...\n"
+    )
+    shown = place.perdure("tools", "show", "shop.send", "--tools", "sender").stdout
+    assert "requires    paid(?order), packed\n" in shown
+    assert "achieves    sent(?order)\n" in shown
+
+
 def test_skills_are_shown(place):
     (place.path / "skilled.py").write_text(
         "from perdure import tool\n@tool(name='shop.look', skills=['look', 'buy'])\ndef look(): ...\n"

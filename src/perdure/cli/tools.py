@@ -111,8 +111,9 @@ def _lines(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield word, ", ".join(found[word])
     if found["judges"]:
         yield "judged", "by itself, file by file and host by host, when it knows what it is about to touch"
-    if found["skills"]:
-        yield "skills", ", ".join(found["skills"])
+    for word in ("skills", "requires", "achieves"):
+        if found[word]:
+            yield word, ", ".join(found[word])
     for n, each in enumerate(found["failures"]):
         yield "" if n else "failures", rule_of(each).text
     yield from _amounts(found)

@@ -61,6 +61,8 @@ class Declared(TypedDict, total=False):
     origin: str
     failures: "Sequence[Rule]"
     skills: Sequence[str]
+    requires: Sequence[str]
+    achieves: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,10 @@ class Declaration:
     """Rules on what kind of failure is what; the user's count before them, and ours after."""
     skills: Sequence[str] = ()
     """What it is able to do. It may stand in for the tool of a step that asks for these skills, if that fails."""
+    requires: Sequence[str] = ()
+    """Facts that have to hold before a call, for planners; in them `?argument` stands for what the call is given."""
+    achieves: Sequence[str] = ()
+    """Facts that a call makes true, and, with `not`, those that it makes false."""
 
     def words(self, *, careful: bool) -> tuple[EffectWord, ...]:
         """Its effects; of one that says nothing, the worst is assumed if it may not be repeated."""
@@ -150,6 +156,8 @@ class Declaration:
             "origin": self.origin,
             **({"failures": [each.data() for each in self.failures]} if self.failures else {}),
             **({"skills": list(self.skills)} if self.skills else {}),
+            **({"requires": list(self.requires)} if self.requires else {}),
+            **({"achieves": list(self.achieves)} if self.achieves else {}),
         }
 
 

@@ -35,6 +35,8 @@ def described(tool: AnyTool, origin: str = "") -> dict[str, Any]:
         "estimate": dict(declared.estimate or {}),
         "failures": [each.data() for each in declared.failures],
         "skills": list(declared.skills),
+        "requires": list(declared.requires),
+        "achieves": list(declared.achieves),
         "limit": tool.limit,
         "timeout": tool.timeout,
         "isolate": tool.isolate,

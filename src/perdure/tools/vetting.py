@@ -8,6 +8,8 @@ from typing import Any, Final, get_args
 
 from perdure.core.calls import Repeat
 from perdure.core.deeds import Deed, DeedKind, flaw_of
+from perdure.plan.facts import fact_of
+from perdure.plan.facts import flaw_of as fact_flaw_of
 from perdure.plan.model.parts import NAME_PATTERN
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import Raw
@@ -43,6 +45,10 @@ def _flaws(signature: Signature, repeat: Repeat | Callable[..., Repeat], declare
         yield from _function_flaws(word, getattr(declared, word), [*arguments, *_HANDED, *_one(signature.context)])
     yield from _rule_flaws(declared.failures)
     yield from _skill_flaws(declared.skills)
+    for word in ("requires", "achieves"):
+        yield from _fact_flaws(word, getattr(declared, word), arguments)
+    if declared.requires and not declared.achieves:
+        yield "it says what it requires, but not what it achieves", "add achieves=[…]: no planner would call it else"
     if callable(declared.staged):
         yield from _function_flaws("staged", declared.staged, [*arguments, "hands"])
     yield from _estimate_flaws(declared.estimate or {})
@@ -97,6 +103,21 @@ def _effect_flaws(declared: Declaration) -> Iterator[Flaw]:
     for word in declared.effects or ():
         if word not in WORDS:
             yield f'there is no effect "{word}"', did_you_mean(str(word), WORDS)
+
+
+def _fact_flaws(word: str, facts: Raw, arguments: list[str]) -> Iterator[Flaw]:
+    if isinstance(facts, str):
+        yield f"{word} is a text", f'write ["{facts}"]'
+        return
+    for each in facts:
+        flaw = fact_flaw_of(each) if isinstance(each, str) else (f"{each!r} is no fact", "write a text, as in tested")
+        if flaw is not None:
+            yield f"{word}: {flaw[0]}", flaw[1]
+            return
+        for variable in fact_of(each).variables:
+            if variable.name not in arguments:
+                hint = did_you_mean(variable.name, arguments) or "?argument stands for what the call is given"
+                yield f'{word}: there is no argument ?{variable.name} in "{each}"', hint
 
 
 def _list_flaws(word: str, kind: DeedKind, patterns: Iterable[str], arguments: list[str]) -> Iterator[Flaw]:
