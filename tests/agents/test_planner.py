@@ -118,7 +118,7 @@ def test_what_is_known_already_is_not_asked_for():
 
 def test_a_secret_is_named_and_neither_taken_from_a_request_nor_asked_for():
     made = plan('mail "hello" to ada@example.org, api key: hunter2', "mail.send")
-    assert made.steps[0].parameters == {"to": "ada@example.org", "text": "hello", "api_key": "${secrets.api_key}"}
+    assert made.steps[0].parameters == {"to": "ada@example.org", "text": "hello", "api_key": "${secrets.API_KEY}"}
     assert made.ask is None
 
 

@@ -106,7 +106,7 @@ class Binder:
             if known and want.fits(self._context[want.name]):
                 binding.bound[want.name] = Bound("context", escaped(self._context[want.name]), "known already")
             elif want.required and want.sort == "secret" and want.name not in binding.bound:
-                name = "_".join(want.words)
+                name = "_".join(want.words).upper()
                 binding.bound[want.name] = Bound("secret", f"${{secrets.{name}}}", f"the secret {name}")
 
     def _feed(self, place: int) -> None:

@@ -27,6 +27,16 @@ def words_of(text: str) -> list[str]:
     return (telling or list(found))[:MOST_WORDS]
 
 
+def stem(word: str) -> str:
+    """A word without its endings, roughly: `saves`, `saved` and `saving` are one word. No two languages end alike."""
+    kept = word.removesuffix("s")
+    for ending in ("ing", "ed"):
+        if len(kept) > len(ending) + 2:
+            kept = kept.removesuffix(ending)
+    kept = kept.removesuffix("e")
+    return kept[:-1] if len(kept) > 3 and kept[-1] == kept[-2] else kept  # noqa: PLR2004  a short word has no ending
+
+
 @dataclass(frozen=True)
 class Hit:
     """What a search found: how well it fits, and by which words in which columns."""
