@@ -229,10 +229,10 @@ def _of(sort: str, pieces: Sequence[Piece]) -> list[Piece]:
 def _by_form(request: Request, want: Want, free: Sequence[Piece]) -> Iterator[Taken]:
     if want.sort in FORMS:
         alike = [piece for piece in free if piece.kind == want.sort and _is_moment(want, piece)]
-        yield from _all(alike, want) if want.many else _each(alike, f"the first {want.sort} that is not used yet")
+        yield from _all(alike, want) if want.many else _each(alike, f"the next {want.sort} in the request")
     elif want.sort == "text" and not want.many:
         quoted = sorted((piece for piece in free if piece.quoted), key=lambda piece: piece.kind != "text")
-        yield from _each(quoted, "the first quoted text that is not used yet")
+        yield from _each(quoted, "the next quoted text in the request")
     elif want.sort == "number":
         numbers = [piece for piece in free if piece.kind == "number" and _counts_nothing(request, piece)]
         if len(numbers) == 1:
@@ -247,7 +247,7 @@ def _each(pieces: Iterable[Piece], how: str) -> Iterator[Taken]:
 
 def _all(pieces: Sequence[Piece], want: Want) -> Iterator[Taken]:
     if pieces:
-        told = f"each {want.sort} that is not used yet"
+        told = f"each {want.sort} in the request"
         yield Taken([piece.text for piece in pieces], pieces[0].start, pieces[-1].end, told)
 
 

@@ -103,6 +103,8 @@ class Verdict:
         if self.rated[0].score >= THRESHOLD:
             return f"several templates fit alike: {', '.join(each.template.name for each in alike)}"
         best = self.rated[0]
+        if not best.score:
+            return "no template fits"
         return f"no template fits; the nearest is {best.template.name} with {best.score:.2f} of {THRESHOLD} needed"
 
 
@@ -145,7 +147,7 @@ def _rate(request: Request, template: Template) -> Rated:
     needed = [want.name for want in template.wants if want.required]
     told, used = _share([name for name in needed if name in taken], needed), _share(taken, [*taken, *unused])
     likeness = (_share(covered, said) + near) / 2 if said else 0.0
-    score = round(likeness * (0.4 + 0.35 * told + 0.25 * used), 4)
+    score = round(likeness * (0.3 + 0.45 * told + 0.25 * used), 4)
     why = (f"{len(covered)} of {len(said)} words", f"{near:.0%} like an example", _inputs_told(needed, taken, unused))
     return Rated(template, score, tuple(filter(None, why)))
 
