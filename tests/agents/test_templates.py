@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from perdure import run_sync
 from perdure.agents.templates import BadTemplate, Head, classify, fill, stock, template_of, templates_in
+from perdure.core.calls import Failure
 from perdure.plan.checks import check
+from perdure.testing.worlds import World
 from perdure.tools import BUILTIN, toolbox_of
 from perdure.tools.builtin import HANDS
 
@@ -130,3 +132,27 @@ def test_a_filled_template_is_always_a_plan_without_problems(request_, name):
     filled = fill(STOCK[name], request_)
     assert check(filled.plan, TOOLBOX) == []
     assert all(0 <= each.score <= 1 for each in classify(request_, STOCK.values()).rated)
+
+
+@pytest.mark.parametrize(
+    ("answer", "done"),
+    [
+        ({"text": "<p>"}, ["fetch", "keep_text"]),
+        ({"json": [1]}, ["fetch", "written_out", "keep_json"]),
+        ({"bytes": "AA=="}, ["fetch", "keep_bytes"]),
+    ],
+)
+def test_a_page_is_kept_whatever_it_is_made_of(answer, done):
+    plan = fill(STOCK["save_page"], "download https://example.com/x and save it as x.html").plan
+    world = World(plan, {"fetch": {"url": "https://example.com/x", **answer}}).start().run()
+    assert (world.status, world.done()) == ("succeeded", done)
+    assert world.output == {"url": "https://example.com/x", "path": "x.html"}
+
+
+def test_a_change_that_does_not_pass_its_tests_is_taken_back():
+    plan = fill(STOCK["edit_test_commit"], STOCK["edit_test_commit"].head.examples[0]).plan
+    kept = World(plan).start().run()
+    assert (kept.status, kept.done()) == ("succeeded", ["edit", "try", "commit"])
+    world = World(plan, {"try": Failure("logic", "1 failed")}).start().run()
+    assert (world.status, world.done()) == ("failed", ["edit", "try"])
+    assert world.failure.message == "The tests did not pass, and the change was taken back."
