@@ -1,5 +1,6 @@
 """X2, X8, M1, M4: plans from selected tools, without a model, that are valid whatever they are made of."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -150,6 +151,18 @@ def test_no_tool_or_too_many_make_no_plan(tools):
     with pytest.raises(NoPlan) as refusal:
         create_execution_plan("nothing", tools)
     assert refusal.value.code == "PRD4201"
+
+
+def test_of_two_tools_that_want_what_the_other_gives_one_is_asked_for():
+    made = plan("both", "lock.open", "key.find")
+    assert list(made.ask["properties"]) == ["lock"]
+    assert [(step.tool, step.depends_on) for step in made.steps] == [("key.find", ()), ("lock.open", (1,))]
+
+
+def test_a_long_plan_is_made_in_a_time_that_people_do_not_notice():
+    began = time.process_time()
+    plan("everything", *["customers.find", "invoice.send", "orders.list", "files.read", "text.words"] * 40)
+    assert time.process_time() - began < 5
 
 
 WORDS = st.lists(

@@ -87,3 +87,13 @@ def test_a_name_with_capitals_is_found_by_its_words():
         return name
 
     assert select('look up person "Ada"', {person.name: person}).tools == (person,)
+
+
+def test_tools_that_nobody_asks_for_have_no_schemas():
+    @tool(name="far.away", repeat="safe")
+    def far(text: str) -> str:
+        """Something that has nothing to do with it."""
+        return text
+
+    assert [each.name for each in select("read notes.txt", {**KNOWN, far.name: far}).tools] == ["files.read"]
+    assert "model" not in vars(far.signature)

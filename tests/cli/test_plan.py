@@ -122,9 +122,8 @@ def send(text: str, api_key: str) -> str:
     done = at("run", 'send a mail with text "hello"', "--tools", "post", "--db", db)
     assert (done.returncode, db.exists()) == (6, False)
     assert 'PRD4213: steps[0].with.api_key nobody has given the secret "API_KEY"' in done.stderr
-    given = at(
-        "run", 'send a mail with text "hello"', "--tools", "post", "--db", db, PERDURE_SECRET_API_KEY="a-long-one"
-    )
+    secret = {"PERDURE_SECRET_API_KEY": "of nobody"}
+    given = at("run", 'send a mail with text "hello"', "--tools", "post", "--db", db, **secret)
     assert (given.returncode, given.stdout) == (0, "hello\n")
 
 

@@ -62,4 +62,14 @@ def orders(customer_id: str, since: Annotated[str, Field(json_schema_extra={"for
     """List the orders of a customer."""
 
 
-SHOP = {each.name: each for each in (find, send, current, now, look, archive, heat, timer, mail, orders)}
+@tool(name="key.find", repeat="safe", effects=[])
+def key(lock: str) -> _object(key="string"):
+    """Find the key of a lock."""
+
+
+@tool(name="lock.open", repeat="safe", effects=[])
+def unlock(key: str) -> _object(lock="string"):
+    """Open a lock with its key."""
+
+
+SHOP = {each.name: each for each in (find, send, current, now, look, archive, heat, timer, mail, orders, key, unlock)}

@@ -126,7 +126,10 @@ class Binder:
 
     def _leads(self, place: int, target: int) -> bool:
         """Whether a tool takes, perhaps by way of others, what the target gives."""
-        return place == target or any(self._leads(each, target) for each in self.bindings[place].givers)
+        seen = [place]
+        for each in seen:  # which gets longer by those that it takes from
+            seen += self.bindings[each].givers.difference(seen)
+        return target in seen
 
     def _is_used(self, piece: Piece) -> bool:
         spans = [each.span for binding in self.bindings for each in binding.bound.values() if each.span]

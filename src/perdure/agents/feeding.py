@@ -2,16 +2,18 @@
 
 from typing import Any
 
-from perdure.agents.wanting import Want, wants_of, words_in
+from perdure.agents.wanting import Want, words_in
 from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.tools.tool import AnyTool
 
 
 def path_to(tool: AnyTool, want: Want) -> str | None:
     """Where in the output of a tool a parameter finds its value: `output.customer_id`; nothing if nowhere."""
-    if any(each.name == want.name for each in wants_of(tool.facts().inputs)):
+    facts = tool.facts()
+    taken: Raw = (facts.inputs or {}).get("properties")
+    if is_mapping(taken) and want.name in taken:
         return None  # what it is given and only gives back is no news
-    returns = tool.facts().returns
+    returns = facts.returns
     fields: Raw = returns.get("properties") if returns else None
     if is_mapping(fields):
         name = next((each for each in _names(tool, want) if _agree(fields.get(each), want)), None)

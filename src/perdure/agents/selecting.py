@@ -14,6 +14,8 @@ from typing import Final
 from perdure.agents.extracting import Request, formed, named
 from perdure.agents.searching import Hit, Search, words_of
 from perdure.agents.wanting import wants_of, words_in
+from perdure.tools.docstring import described
+from perdure.tools.signature import Signature
 from perdure.tools.tool import AnyTool
 
 Span = tuple[int, int]
@@ -160,15 +162,17 @@ def _hints(request: Request, span: Span) -> list[str]:
 
 
 def _row(tool: AnyTool) -> dict[str, str]:
-    wants = wants_of(tool.facts().inputs)
-    told = (f"{' '.join(want.words)} {want.schema.get('description', '')}" for want in wants)
     skills = " ".join(" ".join(words_of(each)) for each in tool.declared.skills)
-    return {
-        "name": " ".join(words_in(tool.name)),
-        "skills": skills,
-        "summary": tool.summary,
-        "parameters": " ".join(told),
-    }
+    parameters = " ".join(f"{' '.join(words_in(name))} {told}" for name, told in _parameters(tool).items())
+    return {"name": " ".join(words_in(tool.name)), "skills": skills, "summary": tool.summary, "parameters": parameters}
+
+
+def _parameters(tool: AnyTool) -> Mapping[str, str]:
+    """What the parameters are called, and what is said of them. No schema is made for that: most tools are not used."""
+    if isinstance(tool.signature, Signature):
+        told = described(tool.function)
+        return {name: told.get(name, "") for name in tool.signature.names.values()}
+    return {want.name: str(want.schema.get("description", "")) for want in wants_of(tool.signature.inputs)}
 
 
 def _why(hit: Hit) -> str:
