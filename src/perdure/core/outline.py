@@ -141,6 +141,7 @@ class Traits:
         "layer",
         "locks",
         "rank",
+        "shows",
         "step",
         "tool",
         "undo",
@@ -160,6 +161,9 @@ class Traits:
         """The call that an acting step makes."""
         self.tool: Final = self.call.tool if isinstance(self.call, ToolCall) else ""
         """What it waits in line for: its tool, or its turn alone."""
+        is_told = self.working is not None and isinstance(self.call, (ModelCall, AgentCall))
+        self.shows: Final = self.working.context if self.working is not None and is_told else None
+        """Which earlier results its call is given, besides what the plan says; tools are given no more than that."""
         self.rank: Final = -priority_of(node)
         """Among those that could begin, lower goes first."""
         self.locks: Final = tuple(sorted(self.working.locks)) if self.working else ()
@@ -175,8 +179,8 @@ class Traits:
         self.is_judged: Final = self.working is not None and bool(self.working.accept or self.working.ensures)
         """Whether its result has to fulfil something."""
         accept = self.working.accept if self.working is not None and self.kind == "work" else ()
-        self.judges: Final = tuple(each for each in accept if each.tool is not None)
-        """Tools that say whether its result is good."""
+        self.judges: Final = tuple(each for each in accept if each.tool is not None or each.agent is not None)
+        """Tools and agents that say whether its result is good."""
         self.grows: Final = step.grows if isinstance(step, Growing) else None
         """What its result may add to the plan."""
         self.budgets: Final = _budgets_of(node) if self.kind not in _UNSPENDING else ()

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from perdure.core.refusing import Refused
 from perdure.core.state import State
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
-from perdure.engine.heads import asking_of, strategies_of
+from perdure.engine.heads import Heads
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.means import Means
@@ -108,7 +108,7 @@ class Engine:
         agent_planning: bool = False,
         adjust: "Adjuster | None" = None,
         models: Mapping[str, Model | str] | None = None,
-        agents: "Iterable[Agent]" = (),
+        agents: "Iterable[Agent] | Callable[[], Iterable[Agent]]" = (),
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
@@ -138,22 +138,12 @@ class Engine:
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = layers_of(policy)
         is_all = performer is None
-        asking, grown = (
-            asking_of(models, known, layers),
-            strategies_of(agents, strategies or {}, known if is_all else None),
-        )
-        knowledge = knowledge_of(
-            known.values(),
-            named,
-            grown,
-            held,
-            layers,
-            is_all=is_all,
-            expected=asking.expected if asking else None,
-        )
+        heads = Heads(models, agents, known, layers, is_all=is_all)
+        grown = heads.strategies(strategies or {})
+        knowledge = knowledge_of(known.values(), named, grown, held, layers, is_all=is_all, expected=heads.expected)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, (tier, toolchains), closing)
-            doing: Performer = Everyone(known, performer, hands, failures, asking)
+            doing: Performer = Everyone(known, performer, hands, failures, heads)
             if secrets is not None:
                 closing.enter_context(kept_out_of_logs(held))
                 doing = Discreet(doing, held)

@@ -4,6 +4,7 @@ No value is copied into a step that is grown. What a task, a fact or a result sa
 which looks like an expression stays data; and what an agent is told is escaped, for the same reason.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from perdure.agents.agent import Agent
@@ -20,17 +21,24 @@ CHARACTERS: Final = 3
 """As many make a token at least."""
 
 
-def instructions_of(agent: Agent, manner: str = "") -> str:
-    """What the model of an agent is told before all else, as a text of a plan."""
+def who_is(agent: Agent, manner: str = "") -> str:
+    """What the model of an agent is told before all else."""
     who = [f"You are {agent.role}." if agent.role else "", f"Your goal: {agent.goal}" if agent.goal else ""]
     parts = [*who, agent.backstory, agent.instructions, manner]
-    return escaped("\n\n".join(each.strip() for each in parts if each.strip()))
+    return "\n\n".join(each.strip() for each in parts if each.strip())
+
+
+def instructions_of(agent: Agent, manner: str = "") -> str:
+    """The same as a text of a plan."""
+    return escaped(who_is(agent, manner))
 
 
 def task_of(view: View) -> str:
-    """What an agent is to do and what it is given for that, as a text of a plan that names both."""
+    """What an agent is to do, what it is given for that and what was done before, as a text of a plan that names it."""
     facts = [f"{escaped(name)}: ${{{written('inputs', (name,))}}}" for name in view.facts if _may_be_named(name)]
-    return "\n\n".join(["${inputs.task}", *(["What you are given:\n" + "\n".join(facts)] if facts else [])])
+    given = ["What you are given:\n" + "\n".join(facts)] if facts else []
+    shown = ["What was done before, the newest first:\n${inputs.context}"] if view.context else []
+    return "\n\n".join(["${inputs.task}", *given, *shown])
 
 
 def _may_be_named(name: str) -> bool:
@@ -54,3 +62,13 @@ def asked(view: View, agent: Agent, known: int, **fields: Any) -> dict[str, Any]
     most = most_of(view, agent, known)
     step: dict[str, Any] = {"model": agent.model, "tokens": most, **fields}
     return step if not known else {**step, "estimate": {"tokens": known + most}}
+
+
+def options_of(agent: Agent, strategy: str) -> Mapping[str, Any]:
+    """What a strategy is told: all options, if it is the agent's own, else those under its name."""
+    return agent.options if agent.strategy == strategy else agent.options.get(strategy, {})
+
+
+def facts_of(view: View) -> dict[str, Any]:
+    """What an agent was given, to hand it on as it is."""
+    return {name: f"${{{written('inputs', (name,))}}}" for name in view.facts if _may_be_named(name)}
