@@ -225,7 +225,9 @@ def _free(name: str, known: set[str]) -> str:
 
 def stock() -> list[Template]:
     """The templates that come with it."""
-    found = sorted(resources.files("perdure.agents").joinpath("stock", "templates").iterdir(), key=lambda each: each.name)
+    found = sorted(
+        resources.files("perdure.agents").joinpath("stock", "templates").iterdir(), key=lambda each: each.name
+    )
     return [template_of(each.read_bytes(), each.name, "built in") for each in found if each.name.endswith(_ENDINGS)]
 
 
