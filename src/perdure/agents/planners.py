@@ -37,6 +37,13 @@ class NoPlanner(PerdureError):
     exit_code: int = 6
 
 
+class LeavesOut(PerdureError):
+    """A plan does not do all that its goal says."""
+
+    code: ClassVar[str] = "PRD4206"
+    exit_code: int = 6
+
+
 @dataclass(frozen=True)
 class Asked:
     """A goal, and all that a planner may make a plan of it with."""
@@ -77,6 +84,12 @@ class Made:
     """What the goal says and the plan does not do."""
     numbered: ExecutionPlan | None = None
     """The same plan as a numbered one, where it was made so."""
+
+    def whole(self, hint: str = "say it in other words") -> Plan:
+        """The plan, if it does all that the goal says; else `LeavesOut`."""
+        if self.left:
+            raise LeavesOut(f"the plan would leave out: {'; '.join(self.left)}", hint)
+        return self.plan
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import click
 
@@ -21,20 +21,12 @@ from perdure.config.places import find_project, home_in, user_file
 from perdure.config.policy import load_policy
 from perdure.config.secrets import load_secrets
 from perdure.engine.ids import new_id
-from perdure.errors import PerdureError
 from perdure.plan import Plan, Toolbox
 from perdure.plan.checks import check
 from perdure.plan.problems import Problem, errors_in
 from perdure.plan.visible import visible
 from perdure.tools import BUILTIN, AnyTool
 from perdure.tools.builtin import HANDS
-
-
-class LeavesOut(PerdureError):
-    """A plan does not do all that its goal says."""
-
-    code: ClassVar[str] = "PRD4206"
-    exit_code: int = 6
 
 
 def planned(
@@ -93,12 +85,12 @@ def made_for_run(goal: str, toolbox: Toolbox, given: Mapping[str, Any]) -> Plan:
     made = planned(goal, tools, given)
     if not given["as_json"]:
         tell(made)
-    if made.left:
-        hint = f"say it in other words, or look at the plan first: perdure plan {shlex.quote(goal)} -o plan.yaml"
-        raise LeavesOut(f"the plan would leave out: {'; '.join(made.left)}", hint)
-    if problems := errors_in([*lacks(made, tools), *check(made.plan, toolbox)]):
+    plan = made.whole(
+        f"say it in other words, or look at the plan first: perdure plan {shlex.quote(goal)} -o plan.yaml"
+    )
+    if problems := errors_in([*lacks(made, tools), *check(plan, toolbox)]):
         refuse(problems, as_json=given["as_json"])
-    return made.plan
+    return plan
 
 
 def known_here(addresses: tuple[str, ...]) -> tuple[AnyTool, ...]:
