@@ -88,7 +88,7 @@ def made_for_run(goal: str, toolbox: Toolbox, given: Mapping[str, Any]) -> Plan:
     plan = made.whole(
         f"say it in other words, or look at the plan first: perdure plan {shlex.quote(goal)} -o plan.yaml"
     )
-    if problems := errors_in([*lacks(made, tools), *check(plan, toolbox)]):
+    if problems := errors_in(dict.fromkeys([*lacks(made, tools), *check(plan, toolbox)])):
         refuse(problems, as_json=given["as_json"])
     return plan
 
