@@ -1,6 +1,7 @@
 """Arguments and options that several commands share."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -29,6 +30,11 @@ _RUN: Final = re.compile(r"@last|r_[0-9A-Za-z_]*")
 def is_run(name: str) -> bool:
     """Whether a word is the name of a run, and not of a file."""
     return _RUN.fullmatch(name) is not None
+
+
+def is_goal(name: str) -> bool:
+    """Whether it is a goal, and no plan: several words, and no file is called so."""
+    return len(name.split()) > 1 and not os.path.lexists(name)
 
 
 def limit_options(command: F) -> F:

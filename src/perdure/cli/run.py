@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from perdure.cli.arguments import limit_options, limits_from, usable
+from perdure.cli.arguments import is_goal, limit_options, limits_from, usable
 from perdure.cli.detaching import detach_start
 from perdure.cli.driving import Start, carry_out
 from perdure.cli.granting import granted
@@ -24,13 +24,13 @@ from perdure.cli.manners import (
 )
 from perdure.cli.toolsets import hint_at_unseen, toolset_or_note
 from perdure.config import Settings
-from perdure.plan import Plan
+from perdure.plan import Plan, Toolbox
 from perdure.tools import BUILTIN, AnyTool, toolbox_of
 from perdure.tools.builtin import HANDS
 
 
 @click.command()
-@click.argument("plan")
+@click.argument("plan", metavar="PLAN|GOAL")
 @click.option("-i", "pairs", multiple=True, metavar="NAME=VALUE", help="An input; VALUE may be @FILE.")
 @click.option("--inputs", "file", metavar="FILE", help="Inputs, as a JSON object.")
 @tools_option
@@ -47,6 +47,8 @@ from perdure.tools.builtin import HANDS
 def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None, **given: Any) -> None:
     """Carry out PLAN (YAML or JSON; - for standard input) and follow it.
 
+    GOAL, several words in quotation marks that name no file, is made a plan first, as `perdure plan` does it.
+
     The run's id comes first, on standard error; its output comes last, on standard output. Ctrl-C pauses the run at a
     safe point; a second one leaves at once, and nothing that was done is forgotten.
 
@@ -58,9 +60,9 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     known = (*BUILTIN, *HANDS, *named, *theirs)
     toolbox = toolbox_of({each.name: each for each in known}.values(), offers)
     with hint_at_unseen(toolset):
-        found = usable(plan, limits_from(given), toolbox, as_json=given["as_json"])
+        found, inputs = _plan_and_inputs(plan, toolbox, {**given, "pairs": pairs, "file": file})
     tools = (*named, *offers.loaded)
-    settings, inputs = settings_for(given["db"]), inputs_from(found.inputs, pairs, file)
+    settings = settings_for(given["db"])
     if given["dry_run"]:
         ctx.exit(carried_out(_rehearsed(found, inputs, settings, given, (*tools, *theirs))))
     place = str((given["workspace"] or Path.cwd()).resolve())
@@ -69,6 +71,15 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
         detach_start(settings, job, given["addresses"], as_json=given["as_json"])
         return
     ctx.exit(carried_out(carry_out(job, manner_from(settings, given, tools, toolset=toolset, begun=announce))))
+
+
+def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> tuple[Plan, dict[str, Any]]:
+    if not is_goal(name):
+        found = usable(name, limits_from(dict(given)), toolbox, as_json=given["as_json"])
+        return found, inputs_from(found.inputs, given["pairs"], given["file"])
+    from perdure.cli.goals import made_for_run  # noqa: PLC0415  few need it, and it loads much
+
+    return made_for_run(name, toolbox, given), {}
 
 
 async def _rehearsed(

@@ -22,9 +22,14 @@ def standing_in(
     own = known.get(call.name)
     if own is None:
         return []
+    takers = [known[name] for name in able_instead(known, own, skills) if _takes(known[name], call.arguments)]
+    return [each.name for each in takers if _may(each, call.arguments, layers)]
+
+
+def able_instead(known: Mapping[str, AnyTool], own: AnyTool, skills: Sequence[str]) -> list[str]:
+    """The tools that have the skills and do nothing to the world that another one does not do; the cheapest first."""
     able = [each for each in known.values() if each is not own and set(skills) <= set(each.declared.skills)]
-    takers = [each for each in able if _does_no_more(each, own) and _takes(each, call.arguments)]
-    found = [each for each in takers if _may(each, call.arguments, layers)]
+    found = [each for each in able if _does_no_more(each, own)]
     return [each.name for each in sorted(found, key=lambda each: (_cost(each), each.name))]
 
 

@@ -23,12 +23,18 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from perdure.plan.model.parts import JsonObject, Many, ToolName
+from perdure.plan.expr import escaped
+from perdure.plan.model.parts import JsonObject, JsonSchema, Many, ToolName
 from perdure.plan.problems import Path, Problem
 from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.plan.sayings import saying
 
 NUMBER_WORDS: Final = ("step_number", "number", "step")
+ASK: Final = "ask"
+"""The id of the step that asks a person for what the request does not say."""
+ASKING: Final = "Some things are needed that nobody has said yet."
+IN_THE_PLAN: Final = frozenset({"request", "steps", "ask", "requires_lookahead", "checkpoints"})
+"""Fields that have a place of their own in a plan; all others are kept as they are."""
 FIELDS: Final = "a step has step_number, tool, parameters, depends_on, description, condition"
 MESSAGES: Final = {
     "string_pattern_mismatch": ("is no name of a tool", "write domain.tool, as in weather.current"),
@@ -87,6 +93,15 @@ class ExecutionPlan(_Strict):
     updated_at: Annotated[AwareDatetime | None, Field(strict=False)] = None
     completed_steps: Many[int] = ()
     failed_steps: Many[int] = ()
+    ask: JsonSchema | None = None
+    """What a person is asked for before the first step: the JSON Schema of a form.
+
+    A parameter takes an answer by `${steps.ask.output.NAME}`.
+    """
+    requires_lookahead: bool = False
+    """Whether something has to be looked up before the plan can act."""
+    checkpoints: Many[int] = ()
+    """The steps that look it up; a later turn goes on after them."""
     context: JsonObject = {}
     metadata: JsonObject = {}
 
@@ -100,7 +115,7 @@ class ExecutionPlan(_Strict):
 
     @model_validator(mode="after")
     def _keep_the_rules(self) -> Self:
-        broken = [*self._numbering(), *self._dependencies(), *self._outcomes()]
+        broken = [*self._numbering(), *self._dependencies(), *self._outcomes(), *self._lookups()]
         if broken:
             text = "; ".join(rule.message for rule in broken)
             raise PydanticCustomError("rules", "{text}", {"text": text, "broken": broken})
@@ -132,17 +147,42 @@ class ExecutionPlan(_Strict):
                 where = "completed_steps" if number in self.completed_steps else "failed_steps"
                 yield Problem("PRD1607", f"step {number} does not exist", (where,), "name steps of this plan")
 
+    def _lookups(self) -> Iterator[Problem]:
+        for number in self.checkpoints:
+            if not 1 <= number <= len(self.steps):
+                yield Problem("PRD1407", f"step {number} does not exist", ("checkpoints",), "name steps of this plan")
+
     def as_document(self) -> dict[str, Raw]:
         """The same plan in the current format, as plain data."""
-        kept = self.model_dump(mode="json", exclude_defaults=True, exclude={"request", "steps"})
-        document: dict[str, Raw] = {"perdure": 1, "goal": self.request, "mode": "graph"}
-        document["steps"] = [_step_document(step) for step in self.steps]
+        kept = self.model_dump(mode="json", exclude_defaults=True, exclude=set(IN_THE_PLAN))
+        document: dict[str, Raw] = {"perdure": 1, "goal": escaped(self.request), "mode": "graph"}
+        if self.requires_lookahead:
+            document["requires_lookahead"] = True
+        if self.checkpoints:
+            document["checkpoints"] = [found_after(number) for number in self.checkpoints]
+        document["steps"] = list(self._step_documents())
         return {**document, **({"meta": kept} if kept else {})}
 
+    def _step_documents(self) -> Iterator[dict[str, Raw]]:
+        """The question, the steps, and a checkpoint after each lookup; nothing begins before all is known."""
+        if self.ask is not None:
+            yield {"id": ASK, "ask": escaped(str(self.ask.get("description", ASKING))), "form": self.ask}
+        for step in self.steps:
+            looked_up = [found_after(number) for number in step.depends_on if number in self.checkpoints]
+            asked = [ASK] if self.ask is not None and not step.depends_on else []
+            yield _step_document(step, [*asked, *looked_up])
+            if step.step_number in self.checkpoints:
+                yield {"id": found_after(step.step_number), "checkpoint": True, "needs": [step.id]}
 
-def _step_document(step: ExecutionStep) -> dict[str, Raw]:
+
+def found_after(number: int) -> str:
+    """The id of the checkpoint after a step that looks something up."""
+    return f"found_{number}"
+
+
+def _step_document(step: ExecutionStep, after: list[str]) -> dict[str, Raw]:
     document: dict[str, Raw] = {"id": step.id, "title": step.description, "tool": step.tool, "with": step.parameters}
-    document["needs"] = [f"step_{number}" for number in step.depends_on]
+    document["needs"] = [*(f"step_{number}" for number in step.depends_on), *after]
     return {**document, **({"when": step.condition} if step.condition else {})}
 
 

@@ -4,7 +4,7 @@ import base64
 import time
 from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from perdure.tools.builtin.bounds import Short
 from perdure.tools.changes.looking import Looking
@@ -16,6 +16,17 @@ from perdure.tools.tool import tool
 
 Path = Annotated[str, Field(min_length=1, max_length=4096)]
 Start = Annotated[str, Field(max_length=4096)]
+_TEXT, _COUNT = {"type": "string"}, {"type": "integer"}
+_READ: Final = {
+    "type": "object",
+    "properties": {
+        "path": _TEXT, "digest": _TEXT, "size": _COUNT, "mode": _TEXT, "text": _TEXT, "base64": _TEXT,
+        "first": _COUNT, "lines": _COUNT, "newlines": _TEXT, "mark": {"type": "boolean"}, "more": {"type": "boolean"},
+    },
+    "required": ["path", "digest", "size", "mode"],
+}  # fmt: skip
+Read = Annotated[dict[str, Any], WithJsonSchema(_READ)]
+"""What is in a file. A planner sees from it that there is a `text` to hand on."""
 LINES: Final = 2_000
 LETTERS: Final = 200_000
 """Letters that one reading gives."""
@@ -37,7 +48,7 @@ def read(  # noqa: PLR0913  each word stands for itself in a plan
     lines: Annotated[int, Field(ge=1, le=100_000)] = LINES,
     encoding: Encoding = "utf-8",
     binary: bool = False,
-) -> dict[str, Any]:
+) -> Read:
     """What is in a file: its text, or some lines of it.
 
     Args:

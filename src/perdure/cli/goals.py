@@ -1,0 +1,100 @@
+"""From a goal to a plan: who is asked, with which tools and templates, and what is said of it."""
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from perdure.agents.feasibility import Means, infeasible
+from perdure.agents.planners import Asked, Made, Name, plan_for
+from perdure.agents.templates import BadTemplate, Template, stock, templates_in
+from perdure.cli.arguments import refuse
+from perdure.cli.inputs import inputs_from
+from perdure.cli.manners import all_tools_from
+from perdure.cli.printing import print_problems
+from perdure.cli.toolsets import toolset_or_note
+from perdure.config.places import find_project, home_in, user_file
+from perdure.config.policy import load_policy
+from perdure.config.secrets import load_secrets
+from perdure.engine.ids import new_id
+from perdure.plan import Plan, Toolbox
+from perdure.plan.checks import check
+from perdure.plan.problems import Problem, errors_in
+from perdure.plan.visible import visible
+from perdure.tools import BUILTIN, AnyTool
+from perdure.tools.builtin import HANDS
+
+
+def planned(
+    goal: str, tools: Iterable[AnyTool], given: Mapping[str, Any], planner: Name | Literal["auto"] = "auto"
+) -> Made:
+    """The plan for a goal. `NoPlanner` if there is none."""
+    pairs: tuple[str, ...] = given["pairs"]
+    now = datetime.now(UTC)
+    asked = Asked(
+        goal,
+        {tool.name: tool for tool in tools},
+        tuple(templates_here()),
+        given.get("template") or "",
+        inputs_from({}, pairs, given.get("file")),
+        {name: text for name, _, text in (pair.partition("=") for pair in pairs) if not text.startswith("@")},
+        new_id("p", int(now.timestamp() * 1000)),
+        now,
+    )
+    return plan_for(asked, planner)
+
+
+def templates_here() -> list[Template]:
+    """The templates of the project, of the user, and those that come with it; of one name, the nearest counts."""
+    home = home_in(os.environ)
+    places = [find_project(Path.cwd(), home).root, user_file(os.environ, home).parent]
+    found: dict[str, Template] = {}
+    for each in (*(each for place in places for each in templates_in(place / "templates")), *stock()):
+        if isinstance(each, BadTemplate):
+            click.echo(visible(f"warning {each.code}: {each.message}"), err=True)
+        else:
+            found.setdefault(each.name, each)
+    return list(found.values())
+
+
+def lacks(made: Made, tools: Iterable[AnyTool]) -> list[Problem]:
+    """What stands in the way of a plan here."""
+    secrets = load_secrets(source=load_policy().secrets) or {}
+    return infeasible(made.plan, Means({tool.name: tool for tool in tools}, secrets=secrets))
+
+
+def tell(made: Made, problems: Iterable[Problem] = ()) -> None:
+    """Say on standard error who made a plan and why, what it asks for, and what it leaves out."""
+    click.echo(f"planner {made.planner}", err=True)
+    for line in made.why:
+        click.echo(visible(f"  {line}"), err=True)
+    if made.asks:
+        click.echo(visible(f"asks first for: {', '.join(made.asks)}"), err=True)
+    if made.left:
+        click.echo(visible(f"warning: the plan leaves out: {'; '.join(made.left)}"), err=True)
+    print_problems(problems, err=True)
+
+
+def made_for_run(goal: str, toolbox: Toolbox, given: Mapping[str, Any]) -> Plan:
+    """The plan of a goal that is carried out at once: it does all that the goal says, and nothing stands in its way."""
+    tools = known_here(given["addresses"])
+    made = planned(goal, tools, given)
+    if not given["as_json"]:
+        tell(made)
+    plan = made.whole(
+        f"say it in other words, or look at the plan first: perdure plan {shlex.quote(goal)} -o plan.yaml"
+    )
+    if problems := errors_in(dict.fromkeys([*lacks(made, tools), *check(plan, toolbox)])):
+        refuse(problems, as_json=given["as_json"])
+    return plan
+
+
+def known_here(addresses: tuple[str, ...]) -> tuple[AnyTool, ...]:
+    """All tools that a plan may use here."""
+    toolset = toolset_or_note()
+    known = (*BUILTIN, *HANDS, *all_tools_from(addresses), *(toolset.tools() if toolset else ()))
+    return tuple({each.name: each for each in known}.values())
