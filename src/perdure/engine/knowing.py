@@ -10,7 +10,7 @@ from perdure.core.policy import Layer
 from perdure.core.state import Rules
 from perdure.plan import Plan
 from perdure.plan.model.recalling import recalled
-from perdure.ports import Attempt, Journal, Performer
+from perdure.ports import Attempt, Journal, Memories, Performer
 from perdure.runtime.host import Knowledge
 from perdure.runtime.shelf import Shelf
 from perdure.tools import AnyTool, ToolPerformer
@@ -31,10 +31,11 @@ class Everyone:
         other: Performer | None,
         hands: Hands | None = None,
         failures: "Sequence[Rule]" = (),
+        memory: Memories | None = None,
     ) -> None:
         self._tools = tools
         self._failures = _checked(failures) if failures else ()
-        self._performer = ToolPerformer(tools.values(), hands=hands, failures=self._failures)
+        self._performer = ToolPerformer(tools.values(), hands=hands, failures=self._failures, memory=memory)
         self._other = other
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:

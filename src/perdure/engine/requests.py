@@ -83,6 +83,10 @@ async def _stop(engine: "Engine", given: dict[str, Any]) -> Any:
     return await engine.stop(given.get("by", ""))
 
 
+async def _forget(engine: "Engine", given: dict[str, Any]) -> Any:
+    await engine.memory.forget(str(given["memory"]))
+
+
 def _about_run(name: str) -> Callable[["Engine", dict[str, Any]], Awaitable[Any]]:
     async def about_run(engine: "Engine", given: dict[str, Any]) -> Any:
         return await getattr(engine, name)(**given)
@@ -103,6 +107,7 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
     "answer": _about_run("answer"),
     "signal": _about_run("signal"),
     "revise": _about_run("revise"),
+    "forget": _forget,
 }
 _BEGINNING: Final = frozenset({"start", "resume", "retry", "fork", "rollback"})
 """What makes no sense where nothing is begun."""
@@ -119,6 +124,7 @@ _FIELDS: Final = {
     "answer": ("run", "question", "value", "by", "reason"),
     "signal": ("run", "name", "value", "by"),
     "revise": ("run", "edits", "by", "why", "base", "widen"),
+    "forget": ("memory",),
 }
 _NEEDED: Final = {
     "start": ("plan",),
@@ -130,4 +136,5 @@ _NEEDED: Final = {
     "answer": ("run", "question", "value"),
     "signal": ("run", "name"),
     "revise": ("run", "edits"),
+    "forget": ("memory",),
 }

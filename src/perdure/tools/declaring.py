@@ -61,6 +61,7 @@ class Declared(TypedDict, total=False):
     origin: str
     failures: "Sequence[Rule]"
     skills: Sequence[str]
+    recalls: bool
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ class Declaration:
     """Rules on what kind of failure is what; the user's count before them, and ours after."""
     skills: Sequence[str] = ()
     """What it is able to do. It may stand in for the tool of a step that asks for these skills, if that fails."""
+    recalls: bool = False
+    """Whether what it gives comes from earlier runs."""
 
     def words(self, *, careful: bool) -> tuple[EffectWord, ...]:
         """Its effects; of one that says nothing, the worst is assumed if it may not be repeated."""
@@ -114,7 +117,8 @@ class Declaration:
         """What it reads outside of the run, in words; empty: nothing. Of one that says nothing, that is not known."""
         if self.effects is None:
             return "what it does not declare"
-        return " and ".join(what for word, what in _OUTSIDE.items() if word in self.effects)
+        found = [what for word, what in _OUTSIDE.items() if word in self.effects]
+        return " and ".join([*found, "earlier runs"] if self.recalls else found)
 
     @cached_property
     def reaches(self) -> bool:
@@ -150,6 +154,7 @@ class Declaration:
             "origin": self.origin,
             **({"failures": [each.data() for each in self.failures]} if self.failures else {}),
             **({"skills": list(self.skills)} if self.skills else {}),
+            **({"recalls": True} if self.recalls else {}),
         }
 
 
