@@ -83,6 +83,12 @@ async def _stop(engine: "Engine", given: dict[str, Any]) -> Any:
     return await engine.stop(given.get("by", ""))
 
 
+async def _note(engine: "Engine", given: dict[str, Any]) -> Any:
+    if given.get("kind", "lesson") not in ("lesson", "fact"):
+        raise BadRequest(f"nobody notes a {given['kind']!r}", "say lesson, or fact")
+    return await engine.memory.note(**given)
+
+
 async def _forget(engine: "Engine", given: dict[str, Any]) -> Any:
     await engine.memory.forget(str(given["memory"]))
 
@@ -107,6 +113,7 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
     "answer": _about_run("answer"),
     "signal": _about_run("signal"),
     "revise": _about_run("revise"),
+    "note": _note,
     "forget": _forget,
 }
 _BEGINNING: Final = frozenset({"start", "resume", "retry", "fork", "rollback"})
@@ -124,6 +131,7 @@ _FIELDS: Final = {
     "answer": ("run", "question", "value", "by", "reason"),
     "signal": ("run", "name", "value", "by"),
     "revise": ("run", "edits", "by", "why", "base", "widen"),
+    "note": ("text", "kind", "about", "by"),
     "forget": ("memory",),
 }
 _NEEDED: Final = {
@@ -136,5 +144,6 @@ _NEEDED: Final = {
     "answer": ("run", "question", "value"),
     "signal": ("run", "name"),
     "revise": ("run", "edits"),
+    "note": ("text",),
     "forget": ("memory",),
 }
