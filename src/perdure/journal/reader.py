@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from perdure.journal import parcel, recalling
 from perdure.journal.chain import Kept, digest_of, judge
@@ -37,6 +37,7 @@ from perdure.ports import (
 
 PAGE: Final = 250
 """Turns that are read at once; between two pages no snapshot is held."""
+Found = TypeVar("Found")
 REMEMBERING: Final = 2
 """The version of a journal that first had memories; an older one is read as it is."""
 _TURNS: Final = f"""SELECT seq, at, body FROM runs JOIN turns ON place > (number << 32) + ?
@@ -248,16 +249,20 @@ class Reader:
 
     def search(self, text: str, kinds: Sequence[str], limit: int) -> list[Memory]:
         """Memories by their words."""
-        return self._recalled(lambda db: recalling.search(db, text, kinds, limit))
+        return self._recalled(lambda db: recalling.search(db, text, kinds, limit), [])
 
     def memories(self, kinds: Sequence[str], before: int | None, limit: int) -> list[Memory]:
         """A page of memories, newest first."""
-        return self._recalled(lambda db: recalling.page(db, kinds, before, limit))
+        return self._recalled(lambda db: recalling.page(db, kinds, before, limit), [])
 
-    def _recalled(self, look: Callable[[Connection], list[Memory]]) -> list[Memory]:
+    def remembered(self) -> tuple[int, int]:
+        """How many memories there are, and how many of them cannot be found yet; `NoMemory` if none can."""
+        return self._recalled(recalling.counted, (0, 0))
+
+    def _recalled(self, look: Callable[[Connection], Found], nothing: Found) -> Found:
         with self._open() as db:
             try:
-                return look(db) if version(db) >= REMEMBERING else []
+                return look(db) if version(db) >= REMEMBERING else nothing
             except Exception as error:
                 if is_of_tables(error):
                     raise no_memory(error) from error

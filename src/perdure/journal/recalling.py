@@ -73,6 +73,14 @@ def _of(kinds: Sequence[str]) -> tuple[str, Sequence[Value]]:
     return (f"kind IN ({', '.join('?' * len(kinds))})", list(kinds)) if kinds else ("TRUE", [])
 
 
+def counted(db: Connection) -> tuple[int, int]:
+    """How many memories there are, and how many of them cannot be found by their words yet."""
+    if db.execute(MADE).fetchone() is not None:
+        db.execute(_COUNT, (_match(["a"]), 1)).fetchone()  # which fails if there is anything wrong with it
+    total, waiting = db.execute("SELECT count(*), coalesce(sum(indexed = 0), 0) FROM memories").fetchone()
+    return total, waiting
+
+
 def page(db: Connection, kinds: Sequence[str], before: int | None, limit: int) -> list[Memory]:
     """Memories, newest first."""
     test, values = _of(kinds)
