@@ -3,12 +3,12 @@
 A journal stores facts in order. It knows no event types: an entry's body is bytes that are handed on as they are.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
-from perdure.core.calls import Call, Outcome
+from perdure.core.calls import Call, Failure, Outcome
 from perdure.core.policy import Layer
 from perdure.errors import PerdureError
 
@@ -254,6 +254,16 @@ def unnoted(attempt: "Attempt", word: str, value: Any) -> None:
     """Where notes go when nobody keeps them."""
 
 
+def nothing_before() -> Sequence[Call]:
+    """The conversation of a call that begins one."""
+    return ()
+
+
+def unread(digest: str) -> Any:
+    """Where there is nothing to look up."""
+    raise UnknownArtifact(f"there is no value {digest}")
+
+
 class Attempt(msgspec.Struct, frozen=True):
     """One try at a step, as its performer sees it."""
 
@@ -283,6 +293,10 @@ class Attempt(msgspec.Struct, frozen=True):
     """Digests of what people have agreed to at this visit."""
     note: Callable[["Attempt", str, Any], None] = unnoted
     """Keep a field of its outcome that is known before its end, and holds however it ends. From any thread."""
+    before: Callable[[], Sequence[Call]] = nothing_before
+    """The calls of the conversation that this one goes on with, the oldest first."""
+    read: Callable[[str], Any] = unread
+    """A value that the call names by its digest."""
 
 
 class Performer(Protocol):
@@ -290,6 +304,117 @@ class Performer(Protocol):
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Do it. What goes wrong is told in the outcome; an exception counts as the failure `unknown`."""
+        ...
+
+
+# ------------------------------------------------------------------------------- models
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """A tool, as a model is told of it."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    """JSON Schema of its arguments."""
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """A call that a model asks for."""
+
+    tool: str
+    arguments: Any
+    """What it wants to give; an object, if the model keeps to what it was told."""
+    id: str = ""
+    """The name that the model has for it."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What a model is asked."""
+
+    text: str
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """What a model has answered."""
+
+    text: str
+    wishes: tuple[Wish, ...] = ()
+    thoughts: Any = None
+    """What its provider wants to hear again with it; JSON."""
+
+
+class Returned(msgspec.Struct, frozen=True):
+    """What came of a call that a model asked for."""
+
+    wish: Wish
+    text: str
+    is_error: bool = False
+
+
+Remark = Said | Answered | Returned
+"""One thing that was said in a conversation."""
+
+
+class Request(msgspec.Struct, frozen=True):
+    """All that a model is asked at once."""
+
+    model: str
+    """A tier or `provider:model`, as the plan has it."""
+    remarks: Sequence[Remark]
+    """The conversation; the last of it is news."""
+    instructions: str = ""
+    offers: Sequence[Offer] = ()
+    returns: Mapping[str, Any] | None = None
+    """JSON Schema of the answer; None: text."""
+    choices: Sequence[str] = ()
+    tokens: int | None = None
+    """The most it may answer with."""
+    temperature: float | None = None
+    seconds: float | None = None
+    """How long it may take."""
+    digest: str = ""
+    """What it is known by: the same for the same conversation."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a model says."""
+
+    text: str = ""
+    wishes: tuple[Wish, ...] = ()
+    finish: str = "stop"
+    """Why it ended: `stop`, `calls`, `length` (it was cut off), `refused`."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float | None = None
+    """What it cost; None: nobody knows."""
+    model: str = ""
+    """Who answered, by the provider's name."""
+    chances: Mapping[str, float] | None = None
+    """How likely each choice was, where the provider tells."""
+    thoughts: Any = None
+    """What the provider wants to hear again; JSON."""
+
+
+class ModelFailed(Exception):
+    """A model gave no answer."""
+
+    def __init__(self, kind: str, message: str, retry_after: float | None = None, answer: Answer | None = None) -> None:
+        super().__init__(message)
+        self.failure: Final = Failure(kind, message, retry_after)
+        self.answer: Final = answer
+        """What it gave nevertheless, which has to be paid."""
+
+
+class Model(Protocol):
+    """A language model. It tries once: the engine tries again."""
+
+    async def ask(self, request: Request, heard: Callable[[str], None]) -> Answer:
+        """Answer. `heard` is called with each piece of text as it comes. `ModelFailed` if there is no answer."""
+        ...
+
+    def price(self, tokens_in: int, tokens_out: int) -> float | None:
+        """What a call would cost, in US dollars; None: nobody knows."""
         ...
 
 

@@ -59,7 +59,7 @@ def test_its_terms_are_those_of_the_new_tool():
     found = by_words(rules, renamed(world.run()).state.names)
     call = world.state.cells[""].scope.outline.traits(world.state.cells[""].node.children[1]).literal[0]
     assert (found.probes("x.y"), found.undo("x.y"), found.lasts("x.y")) == (True, ("id",), True)
-    assert (found.seconds(call), found.knows(call), found.estimate(call), found.toolbox()) == (3.0, True, {}, None)
+    assert (found.seconds(call), found.knows(call), found.estimate(call, {}), found.toolbox()) == (3.0, True, {}, None)
     assert (rules.probes("x.y"), rules.knows(call)) == (False, False)
 
 

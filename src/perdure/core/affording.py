@@ -43,7 +43,7 @@ def afford(turn: Deciding, cell: Cell, call: Call) -> Usage | None:
 
 def _promised(turn: Deciding, cell: Cell, call: Call) -> Usage:
     """What the plan expects, else what the tool says of itself; a model that is asked is one call at least."""
-    said = {**turn.state.rules.estimate(call), **cell.traits.estimate}
+    said = turn.state.rules.estimate(call, cell.traits.estimate)
     if not said and not cell.traits.asks:
         return NOTHING
     usd, seconds = said.get("usd"), said.get("seconds")

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
-from perdure.core.cells import Cell, Grown, position_of
+from perdure.core.cells import Cell, Grown, Work, position_of
 from perdure.core.concluding import conclude
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, concluded, told
@@ -29,6 +29,7 @@ from perdure.plan.expr import ExpressionError
 from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index
 from perdure.plan.model.document import Plan
+from perdure.plan.model.parts import AgentCall
 
 MOST_ADDED: Final = 256
 """The most steps that one move may add."""
@@ -94,6 +95,13 @@ class Child:
         """What it gave."""
         return output_of(self._turn.state, self._cell)
 
+    @property
+    def tokens(self) -> int:
+        """What its last attempt took, of a model; of a conversation, about as much as was said in it by then."""
+        body = self._cell.result.body if self._cell.result else None
+        used = body.outcome.usage if isinstance(body, Work) and body.outcome else None
+        return used.tokens if used else 0
+
 
 class View:
     """All that a strategy sees."""
@@ -112,6 +120,26 @@ class View:
     def facts(self) -> Mapping[str, Any]:
         """What it was given to work with."""
         return {k: v for k, v in inputs_of(self._turn.state, self._cell.within).items() if k != "task"}
+
+    @property
+    def agent(self) -> str:
+        """Whose work it is, by name."""
+        return self._call.agent
+
+    @property
+    def returns(self) -> Mapping[str, Any] | None:
+        """JSON Schema of what it is to finish with; None: anything."""
+        return self._call.returns
+
+    @property
+    def verdicts(self) -> Sequence[str]:
+        """Words, beside `success` and `failure`, that it may finish with."""
+        return self._cell.traits.working.verdicts if self._cell.traits.working else ()
+
+    @property
+    def _call(self) -> AgentCall:
+        call: AgentCall = self._cell.traits.call
+        return call
 
     @property
     def first(self) -> bool:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from perdure.core.calls import Approval
 from perdure.core.cells import Body, Cell, Grown, Scope
 from perdure.plan.expr import Reference
-from perdure.plan.model.parts import AgentCall, Call, ModelCall
+from perdure.plan.model.parts import AgentCall, Call, ModelCall, NoResult
 from perdure.plan.model.steps import DoneStep, MapStep, SubplanStep, Working
 
 Outside = Callable[[str], str]
@@ -128,6 +128,7 @@ def _handed_to(cell: Cell) -> Iterator[Cell]:
         values.append(cell.step.done)
     for value in values:
         yield from _named(cell.scope, value)
+    yield from _heard(cell)
 
 
 def _calls(cell: Cell) -> Iterator[Call]:
@@ -142,10 +143,20 @@ def _given(call: Call) -> Iterator[tuple[str, Any]]:
     """The arguments of a call, as the plan has them."""
     if isinstance(call, ModelCall):
         yield "prompt", call.prompt
+        yield "instructions", call.instructions
+        yield from ((f"results[{n}]", each.error) for n, each in enumerate(call.results) if isinstance(each, NoResult))
         return
     if isinstance(call, AgentCall):
         yield "task", call.task
     yield from call.with_.items()
+
+
+def _heard(cell: Cell) -> Iterator[Cell]:
+    """What a model hears besides what it is asked: the conversation before, and what its calls came to."""
+    for call in _calls(cell):
+        if isinstance(call, ModelCall):
+            names = [each for each in (call.after, *call.results) if isinstance(each, str)]
+            yield from (found for each in names if (found := cell.scope.find(each)) is not None)
 
 
 # ------------------------------------------------------------------------------- what an expression names

@@ -27,7 +27,7 @@ def by_words(rules: Rules, names: Names) -> Rules:
     called, tool, made = names.called, names.tool, replace(rules)
     made.repeat = lambda call: rules.repeat(called(call))
     made.seconds = lambda call: rules.seconds(called(call))
-    made.estimate = lambda call: rules.estimate(called(call))
+    made.estimate = lambda call, said: rules.estimate(called(call), said)
     made.knows = lambda call: rules.knows(called(call))
     made.probes = lambda name: rules.probes(tool(name))
     made.undo = lambda name: rules.undo(tool(name))

@@ -1,10 +1,12 @@
 """What an expression sees: only the values it names, found where it stands."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from perdure.core.calls import CALL_KINDS, Call, CallKind, Failure
 from perdure.core.cells import Cell, Graph, Scope, Serial
+from perdure.core.conversing import asked_of_model
 from perdure.core.learning import verdict_of
 from perdure.core.outline import Asked, Form
 from perdure.core.state import State
@@ -12,7 +14,7 @@ from perdure.core.values import digest_of
 from perdure.plan.expr import Reference, escaped, fill, fill_but, parse
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, ModelCall, ToolCall
-from perdure.plan.model.steps import MapStep, SubplanStep
+from perdure.plan.model.steps import DecideStep, MapStep, SubplanStep
 
 Seen = dict[str, Any]
 
@@ -175,7 +177,10 @@ def item_of(state: State, scope: Scope) -> Any:
 
 def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) -> Call:
     """What a step asks its performer to do. Without secrets, each is a note of its name."""
-    return filled_call(state, cell.scope, cell.traits.call, secrets)
+    found = filled_call(state, cell.scope, cell.traits.call, secrets)
+    if found.kind != "tool" and isinstance(cell.step, DecideStep):
+        return Call(found.kind, found.name, {"choices": list(cell.step.choices), **found.arguments})
+    return found
 
 
 def call_of_usual(state: State, cell: Cell) -> Call:
@@ -200,8 +205,8 @@ def filled_call(state: State, scope: Scope, call: Any, secrets: Mapping[str, Any
         case ToolCall():
             return Call("tool", call.tool, filled(state, scope, call.with_, **extra))
         case ModelCall():
-            prompt = filled(state, scope, call.prompt, **extra)
-            return Call("model", call.model, {"prompt": prompt, **_returns(call)})
+            fill = partial(filled, state, scope, **extra)
+            return Call("model", call.model, asked_of_model(scope, call, fill))
         case AgentCall():
             task = filled(state, scope, call.task, **extra)
             given = filled(state, scope, call.with_, **extra)
@@ -216,7 +221,7 @@ def bare_call(call: Any) -> Call:
     return Call(kind, getattr(call, kind), {})
 
 
-def _returns(call: ModelCall | AgentCall) -> dict[str, Any]:
+def _returns(call: AgentCall) -> dict[str, Any]:
     return {"returns": call.returns} if call.returns is not None else {}
 
 

@@ -40,8 +40,8 @@ class Rules:
     """The arguments that a tool wants back to undo a call of it; None if it cannot."""
     lasts: Callable[[str], bool] = lambda _: False
     """Whether what a tool does stays, because nothing takes it back."""
-    estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
-    """What one call is expected to take, where the plan does not say."""
+    estimate: Callable[[Call, Mapping[str, float]], Mapping[str, float]] = lambda _, said: said
+    """What one call is expected to take, with what the plan says of that."""
     toolbox: Callable[[], Toolbox | None] = lambda: None
     """What the steps of a revised plan may call; None: anything."""
     planning: bool = False

@@ -1,6 +1,7 @@
 """One try after another: the word a finished attempt ends its visit with, and when there may be another one."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, cast
 
 from perdure.core import events as e
 from perdure.core.affording import is_out_of_time
@@ -26,7 +27,7 @@ def own_exit(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> tuple[str, 
     """The word that a finished attempt ends its step with, or what is wrong with it."""
     step, exit_ = cell.step, outcome.exit
     if type(step) is DecideStep:
-        exit_, declared = outcome.output.load(turn.read), step.choices
+        exit_, declared = _chosen(outcome.output.load(turn.read)), step.choices
     elif exit_ == "success":
         return exit_, unmet_of(turn, cell, exit_, outcome.output)
     else:
@@ -34,6 +35,11 @@ def own_exit(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> tuple[str, 
     if not isinstance(exit_, str) or exit_ not in declared:
         return "failure", Failure("invalid", f"{exit_!r} was not declared; it may end with: {_words(step)}")
     return exit_, unmet_of(turn, cell, exit_, outcome.output)
+
+
+def _chosen(given: Any) -> Any:
+    """The word that was chosen; a model may say besides how sure it was."""
+    return cast("Mapping[str, Any]", given).get("choice") if isinstance(given, dict) else given
 
 
 def _words(step: AnyStep | None) -> str:

@@ -20,6 +20,7 @@ from perdure.core.refusing import Refused
 from perdure.core.state import State
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
+from perdure.engine.heads import Heads
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.means import Means
@@ -35,7 +36,7 @@ from perdure.errors import PerdureError
 from perdure.journal import open_journal
 from perdure.plan import Plan
 from perdure.plan.model.parts import Policy
-from perdure.ports import Artifact, Clock, Journal, Performer
+from perdure.ports import Artifact, Clock, Journal, Model, Performer
 from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
@@ -46,6 +47,7 @@ from perdure.tools.box import by_name
 from perdure.tools.hands import Hands, Tier
 
 if TYPE_CHECKING:
+    from perdure.agents.agent import Agent
     from perdure.core.adjusting import Adjuster
     from perdure.engine.forgetting import Forgotten
     from perdure.engine.redeciding import Redecided
@@ -108,6 +110,8 @@ class Engine:
         failures: "Sequence[Rule]" = (),
         agent_planning: bool = False,
         adjust: "Adjuster | None" = None,
+        models: Mapping[str, Model | str] | None = None,
+        agents: "Iterable[Agent]" = (),
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
@@ -115,7 +119,10 @@ class Engine:
         elsewhere: a plan can only take away from it. Without one, no host is reached. `tier` is what commands are
         kept in, and `toolchains` are directories that they see besides the system's programs.
 
-        `performer` does what no tool here does: models, agents, tools of its own. `resume` goes on with all runs that
+        `models` are what `weak`, `default` and `strong` stand for: each a `provider:model`, or a model of your own.
+        `agents` are whom plans may give work to; `strategies` are ways of working of your own.
+
+        `performer` does what nobody else here does: models, agents, tools. `resume` goes on with all runs that
         were under way. `idle` takes messages but begins nothing. `secrets` are what `${secrets.NAME}` stands for; those
         that it lists are taken out of all that comes back.
 
@@ -134,7 +141,9 @@ class Engine:
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = layers_of(policy)
         is_all = performer is None
-        knowledge = knowledge_of(known.values(), named, strategies or {}, held, layers, is_all=is_all)
+        heads = Heads(models, agents, known, layers, is_all=is_all)
+        grown = {**heads.strategies(), **(strategies or {})}
+        knowledge = knowledge_of(known.values(), named, grown, held, layers, is_all=is_all, expected=heads.expected)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, (tier, toolchains), closing)
             if secrets is not None:
@@ -143,7 +152,7 @@ class Engine:
             closing.push_async_callback(kept.close)
             time = clock or SystemClock()
             recollection = Recollection(kept, time, held)
-            doing: Performer = Everyone(known, performer, hands, failures, recollection)
+            doing: Performer = Everyone(known, performer, hands, failures, heads, recollection)
             if secrets is not None:
                 doing = Discreet(doing, held)
             host = Host(kept, doing, time, knowledge, _limits_of(known, limits or Limits()))

@@ -1,6 +1,6 @@
 """What an engine knows of the world: its tools, its named plans, and whoever performs the rest."""
 
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,30 +19,38 @@ from perdure.tools.declaring import parameters_of
 from perdure.tools.hands import Hands
 
 if TYPE_CHECKING:
+    from perdure.engine.heads import Heads
     from perdure.tools.rules import Rule
 
 
-class Everyone:
-    """Performs what a step asks for: tools by itself, the rest by whoever was handed in."""
+Expected = Callable[[Call, Mapping[str, float]], Mapping[str, float]]
 
-    def __init__(
+
+class Everyone:
+    """Performs what a step asks for: tools by itself, the rest by whoever was handed in, or by models and agents."""
+
+    def __init__(  # noqa: PLR0913, PLR0917  each is a part of the world
         self,
         tools: Mapping[str, AnyTool],
         other: Performer | None,
         hands: Hands | None = None,
         failures: "Sequence[Rule]" = (),
+        heads: "Heads | None" = None,
         memory: Memories | None = None,
     ) -> None:
         self._tools = tools
         self._failures = _checked(failures) if failures else ()
         self._performer = ToolPerformer(tools.values(), hands=hands, failures=self._failures, memory=memory)
         self._other = other
+        self._heads = heads
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Hand it to the one who knows."""
         call = attempt.call
         if call.kind == "tool" and (call.name in self._tools or self._other is None):
             return self._performer.perform(attempt)
+        if self._heads is not None and self._heads.knows(call):
+            return self._heads.perform(attempt)
         return _by_nobody(attempt) if self._other is None else self._by_other(self._other, attempt)
 
     async def _by_other(self, other: Performer, attempt: Attempt) -> Outcome:
@@ -85,7 +93,7 @@ def rules_of(
     )  # fmt: skip
 
 
-def knowledge_of(  # noqa: PLR0913  each is a part of the world
+def knowledge_of(  # noqa: C901, PLR0913  each is a part of the world
     tools: Iterable[AnyTool],
     plans: Mapping[str, Plan],
     strategies: Mapping[str, Any],
@@ -93,8 +101,12 @@ def knowledge_of(  # noqa: PLR0913  each is a part of the world
     layers: tuple[Layer, ...] = (),
     *,
     is_all: bool = False,
+    expected: Expected | None = None,
 ) -> Knowledge:
-    """What the core may ask about the world. `is_all`: nobody performs a tool that is not among these."""
+    """What the core may ask about the world. `is_all`: nobody performs a tool that is not among these.
+
+    `expected` says what a call of a model may take.
+    """
     known = by_name(tools)
 
     def repeat(call: Call) -> Repeat:
@@ -105,9 +117,11 @@ def knowledge_of(  # noqa: PLR0913  each is a part of the world
     def seconds(call: Call) -> float | None:
         return known[call.name].timeout if call.kind == "tool" and call.name in known else None
 
-    def estimate(call: Call) -> Mapping[str, float]:
+    def estimate(call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
+        if call.kind == "model" and expected is not None:
+            return expected(call, said)  # an agent that is asked as a whole says nothing before
         found = known.get(call.name) if call.kind == "tool" else None
-        return (found.declared.estimate if found else None) or {}
+        return {**((found.declared.estimate if found else None) or {}), **said}
 
     def probes(name: str) -> bool:
         return name in known and known[name].declared.probe is not None

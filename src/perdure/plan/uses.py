@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple
 
 from perdure.plan.expr import Expression, ExpressionError, parse, template, texts_in
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import AgentCall, Call, Criterion, ModelCall, Part, ToolCall
+from perdure.plan.model.parts import AgentCall, Call, Criterion, ModelCall, NoResult, Part, ToolCall
 from perdure.plan.model.steps import (
     AgentStep,
     AnyStep,
@@ -115,6 +115,10 @@ def _call_uses(call: Call, path: Path, moment: Moment = "start") -> Iterator[Use
             yield from _texts(call.with_, (*path, "with"), moment, secrets=True)
         case ModelCall():
             yield from _texts(call.prompt, (*path, "prompt"), moment)
+            yield from _texts(call.instructions, (*path, "instructions"), moment)
+            for n, each in enumerate(call.results):
+                if isinstance(each, NoResult):
+                    yield from _texts(each.error, (*path, "results", n, "error"), moment)
         case AgentCall():
             yield from _texts(call.task, (*path, "task"), moment)
             yield from _texts(call.with_, (*path, "with"), moment, secrets=True)

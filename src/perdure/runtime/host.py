@@ -62,7 +62,7 @@ class Knowledge:
     lasts: Callable[[str], bool] = lambda _: False
     layers: tuple[Layer, ...] = ()
     """What the user allows."""
-    estimate: Callable[[Call], Mapping[str, float]] = lambda _: {}
+    estimate: Callable[[Call, Mapping[str, float]], Mapping[str, float]] = lambda _, said: said
     outside: Outside = lambda _: ""
     """What a tool reads outside of the run, in words."""
     skilled: Callable[[Call, Sequence[str], tuple[Layer, ...]], Sequence[str]] = lambda _call, _skills, _layers: ()

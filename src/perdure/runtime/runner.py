@@ -18,6 +18,7 @@ from perdure.core.accepting import Look, Mended, Message
 from perdure.core.allowing import layers_around
 from perdure.core.calls import Call, Outcome
 from perdure.core.cells import Cell
+from perdure.core.conversing import before
 from perdure.core.judging import judging_call
 from perdure.core.origins import explained
 from perdure.core.policy import Layer
@@ -42,6 +43,7 @@ from perdure.ports import (
     Summary,
     Turn,
     UnknownArtifact,
+    nothing_before,
 )
 from perdure.runtime.keys import key_of
 from perdure.runtime.remembering import outcome_of
@@ -410,7 +412,8 @@ class Runner:
             self.run, command.step, command.visit, command.attempt, key, state.names.called(call), seconds,
             partial(self._report, command), by="probe" if command.deed == "probe" else "call",
             digest=work.digest, layers=self._layers(cell, call), approved=frozenset(work.approved),
-            note=self.stage.note,
+            note=self.stage.note, read=state.read,
+            before=nothing_before if call.kind == "tool" else partial(before, cell, partial(call_of, state)),
         )  # fmt: skip
 
     def _layers(self, cell: Cell, call: Call) -> tuple[Layer, ...]:

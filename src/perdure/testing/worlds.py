@@ -120,7 +120,11 @@ class World:
         named = {name: self.put(_as_plan(each)) for name, each in (plans or {}).items()}
         ask: Callable[[Call], Repeat] = repeat if callable(repeat) else lambda _: repeat
         looks = probes.__contains__, (undo or {}).get, lasts.__contains__
-        self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named, *looks, estimate)
+
+        def expected(call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
+            return {**estimate(call), **said}
+
+        self.rules = Rules(self.read, self.outline, ask, seconds, strategies or {}, named, *looks, expected)
         self.rules.skilled = skilled
         self.rules.planning, self.rules.adjust = planning, adjust
         self.state = State("r_1", self.rules)

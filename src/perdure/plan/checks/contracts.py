@@ -6,7 +6,7 @@ from typing import Final
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, Budget, Criterion, ModelCall, ToolCall
-from perdure.plan.model.steps import AskStep, CheckpointStep, RollbackStep, SubplanStep, Working
+from perdure.plan.model.steps import AskStep, CheckpointStep, DecideStep, RollbackStep, SubplanStep, Working
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.plan.toolbox import Toolbox
@@ -23,6 +23,7 @@ def check_contracts(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
     yield from _check_plans(index)
     for node in index.nodes:
         yield from _check_schemas(node)
+        yield from _check_models(node, index)
         yield from _check_handed_in(node)
         if isinstance(node.step, AskStep):
             yield from _check_question(node.step, node.path)
@@ -129,6 +130,30 @@ def _check_schemas(node: Node) -> Iterator[Problem]:
         yield from _check_schema(step.returns, (*node.path, "returns"))
     if isinstance(step, AskStep) and step.form:
         yield from _check_schema(step.form, (*node.path, "form"))
+
+
+def _check_models(node: Node, index: Index) -> Iterator[Problem]:
+    """What models are asked: something, and in a conversation that there is."""
+    for call, inner in calls_in(node.step) if node.step else ():
+        if not isinstance(call, ModelCall):
+            continue
+        path = (*node.path, *inner)
+        if not call.prompt and call.after is None:
+            yield Problem("PRD1102", "`prompt` is missing", path, "write what to ask")
+        if call.results and call.after is None:
+            yield Problem(
+                "PRD1416", "`results` of which calls?", (*path, "results"), "write `after: STEP`, who asked for them"
+            )
+        if call.choices and (call.returns is not None or call.tools is not None):
+            message = "`choices` say what is answered already"
+            yield Problem("PRD1416", message, (*path, "choices"), "leave out `returns` and `tools`, or the choices")
+        if call.after in index.by_id and not _asks_model(index.by_id[call.after]):
+            yield Problem("PRD1416", f'"{call.after}" asks no model', (*path, "after"), "name a step that asks a model")
+
+
+def _asks_model(node: Node) -> bool:
+    asked = node.step.decide if isinstance(node.step, DecideStep) else node.step
+    return isinstance(asked, ModelCall)
 
 
 def _check_handed_in(node: Node) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from perdure.plan.expr import ExpressionError, Reference
 from perdure.plan.flow import SerialFlow, needed_by
 from perdure.plan.index import Index, Node, meeting
 from perdure.plan.model.document import Plan
+from perdure.plan.model.parts import ModelCall
 from perdure.plan.model.steps import (
     AgentStep,
     AnyStep,
@@ -21,7 +22,7 @@ from perdure.plan.paths import Dominators, unconnected
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.toolbox import Toolbox
-from perdure.plan.uses import Moment, Use, uses_of, uses_of_plan
+from perdure.plan.uses import Moment, Use, calls_in, uses_of, uses_of_plan
 
 STEP_ATTRIBUTES: Final = ("output", "exit", "failure", "visits")
 """What is known of a finished step."""
@@ -101,6 +102,17 @@ class _References:
             for n, name in enumerate(step.context.from_):
                 spot = _Spot(node, node.scope, (*node.path, "context", "from", n))
                 yield from self._visible(name, spot, optional=True)
+        for call, path in calls_in(step):
+            if isinstance(call, ModelCall):
+                yield from self._conversation(node, call, (*node.path, *path))
+
+    def _conversation(self, node: Node, call: ModelCall, path: Path) -> Iterator[Problem]:
+        """The steps that a conversation goes on with."""
+        if call.after is not None:
+            yield from self._visible(call.after, _Spot(node, node.scope, (*path, "after")), optional=False)
+        for n, each in enumerate(call.results):
+            if isinstance(each, str):
+                yield from self._visible(each, _Spot(node, node.scope, (*path, "results", n)), optional=False)
 
     def _step(self, name: str) -> AnyStep | None:
         return self.index.by_id[name].step if name in self.index.by_id else None

@@ -391,15 +391,44 @@ class ToolCall(Part):
     """Its arguments; texts may hold `${…}`."""
 
 
+class NoResult(Part):
+    """What a model hears of a call that was not made."""
+
+    error: Text
+    """Why not; may hold `${…}`."""
+
+
+def _id_or_error(value: Raw) -> str:
+    return "id" if isinstance(value, str) else "error"
+
+
+CallResult = Annotated[Annotated[Id, Tag("id")] | Annotated[NoResult, Tag("error")], Discriminator(_id_or_error)]
+"""The step that made a call, or why nobody did."""
+
+
 class ModelCall(Part):
     """One call of a language model."""
 
     model: Annotated[Line, Field(min_length=1)]
     """A tier (`weak`, `default`, `strong`) or `provider:model`."""
-    prompt: Text
+    prompt: Text = ""
     """What to ask; may hold `${…}`."""
+    instructions: Text = ""
+    """What it is told before all else; may hold `${…}`. Left out in a conversation: as it was told before."""
     returns: JsonSchema | None = None
     """JSON Schema of the answer; left out: plain text."""
+    choices: Many[Word] = ()
+    """The answers to choose from; the output is `{choice, probabilities}`."""
+    tools: Many[Line] | None = None
+    """Tools it may ask for, as in `files.*`; the output is `{text, calls}` then, and nothing is called by that."""
+    after: Id | None = None
+    """The step whose conversation it goes on with."""
+    results: Many[CallResult] = ()
+    """What the calls came to that the model asked for in `after`, in their order: steps, or `{error}`."""
+    tokens: Count | None = None
+    """The most it may answer with."""
+    temperature: Number | None = None
+    """How freely it chooses its words, from 0."""
 
 
 class AgentCall(Part):

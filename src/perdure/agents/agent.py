@@ -1,0 +1,42 @@
+"""An agent: who it is, what it is told, what it may call, and how it works."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from perdure.plan.model.parts import Count, JsonObject, Line, Many, Name, Number, Part
+
+
+class Agent(Part):
+    """Somebody who can be given work."""
+
+    name: Name
+    """What plans call it."""
+    instructions: Line = ""
+    """What its model is told before all else. It is data: `${…}` in it is text."""
+    model: Annotated[Line, Field(min_length=1)] = "default"
+    """A tier (`weak`, `default`, `strong`) or `provider:model`."""
+    tools: Many[Line] = ()
+    """What it may call, as in `files.*`."""
+    skills: Many[Name] = ()
+    """What it is good at; a step that names no agent finds one by these."""
+    strategy: Name = "react"
+    """How it works, where a step does not say."""
+    options: JsonObject = {}
+    """What its strategy is told: how wide, how deep, how often."""
+    tokens: Count | None = None
+    """The most one answer may have."""
+    temperature: Number | None = None
+    """How freely its model chooses its words."""
+    price: Number | None = None
+    """What one task is expected to cost, in US dollars."""
+    limit: Count | None = None
+    """How many tasks it does at once."""
+    fallbacks: Many[Name] = ()
+    """Who does its work when it cannot."""
+    role: Line = ""
+    """Who it is, for people and for its model."""
+    goal: Line = ""
+    """What it is after."""
+    backstory: Line = ""
+    """Where it comes from."""

@@ -1,0 +1,114 @@
+"""Performing the calls of models: what is asked is put together, asked once, and read as the step wants it."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from perdure.core.calls import Call, Outcome, Usage
+from perdure.core.policy import Layer
+from perdure.errors import PerdureError
+from perdure.models.answering import outcome_of, usage_of
+from perdure.models.conversation import Conversations, Thread
+from perdure.models.tiers import Models
+from perdure.ports import Answer, Attempt, Model, ModelFailed, Offer, Request
+
+Offers = Callable[[Sequence[str], tuple[Layer, ...]], Sequence[Offer]]
+"""The tools that are meant by some names, as far as rules let them be called."""
+USUAL_TOKENS: Final = 2048
+"""The most that a model answers with, where nobody says."""
+CHARACTERS: Final = 3
+"""As many make a token at least, when what a prompt takes is guessed before it is asked."""
+UNASKED: Final = frozenset({"rate_limited", "unavailable", "denied", "invalid"})
+"""Failures of which it is known that nothing was answered, so that nothing has to be paid."""
+
+
+class ModelPerformer:
+    """Does what model steps ask for."""
+
+    def __init__(self, models: Models, offers: Offers) -> None:
+        self._models: Final = models
+        self._offers: Final = offers
+        self._conversations: Final = Conversations()
+
+    async def perform(self, attempt: Attempt) -> Outcome:
+        """Ask the model, once."""
+        try:
+            model = self._models.find(attempt.call.name)
+        except PerdureError as missing:
+            return Outcome.failed("unavailable", "; ".join(filter(None, (missing.message, missing.help))))
+        thread = self._conversations.up_to(attempt)
+        request = self._request(attempt, thread)
+        return await self._asked(model, request, thread, attempt)
+
+    def _request(self, attempt: Attempt, thread: Thread) -> Request:
+        given, held = attempt.call.arguments, thread.held
+        tools: Sequence[str] = held.get("tools") or ()
+        return Request(
+            attempt.call.name,
+            thread.remarks,
+            str(held.get("instructions", "")),
+            self._offers(tools, attempt.layers) if tools else (),
+            given.get("returns"),
+            tuple(given.get("choices", ())),
+            given.get("tokens", USUAL_TOKENS),
+            held.get("temperature"),
+            attempt.seconds,
+            attempt.digest,
+        )
+
+    async def _asked(self, model: Model, request: Request, thread: Thread, attempt: Attempt) -> Outcome:
+        try:
+            async with asyncio.timeout(request.seconds):
+                answer = await model.ask(request, _Listener(attempt, request.tokens or USUAL_TOKENS))
+        except ModelFailed as failed:
+            return _not_answered(failed.failure.kind, Outcome(exit="failure", failure=failed.failure), failed.answer)
+        except TimeoutError:
+            return Outcome.failed("timeout", "the model took longer than it may")
+        return outcome_of(request, answer, thread.form)
+
+    def expected(self, call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
+        """What a call may take, with what the plan says of that: all that it is given, and the longest answer."""
+        given = call.arguments
+        out = float(given.get("tokens", USUAL_TOKENS))
+        tokens = said.get("tokens", _size(given) // CHARACTERS + 1 + out)
+        found = {"tokens": tokens, "calls": 1.0, **said}
+        usd = self._price(call.name, max(0.0, tokens - out), min(tokens, out))
+        return found if usd is None or "usd" in said else {**found, "usd": usd}
+
+    def _price(self, name: str, tokens_in: float, tokens_out: float) -> float | None:
+        try:
+            return self._models.find(name).price(round(tokens_in), round(tokens_out))
+        except PerdureError:
+            return None
+
+
+def _not_answered(kind: str, outcome: Outcome, answer: Answer | None) -> Outcome:
+    """A failure with what it took: nothing where nothing was answered, and nobody knows where the line broke."""
+    if answer is not None:
+        return Outcome(exit="failure", failure=outcome.failure, usage=usage_of(answer))
+    used = Usage(usd=0.0, calls=1) if kind in UNASKED else None
+    return Outcome(exit="failure", failure=outcome.failure, usage=used)
+
+
+def _size(value: Any) -> int:
+    """How many letters a call is given."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(len(str(word)) + _size(each) for word, each in value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value))  # pyright: ignore[reportUnknownArgumentType]
+    return len(str(value))
+
+
+class _Listener:
+    """Tells watchers what a model says while it says it. What is heard is no fact: the answer is."""
+
+    def __init__(self, attempt: Attempt, most: int) -> None:
+        self._attempt, self._most, self._heard, self._tail = attempt, most, 0, ""
+
+    def __call__(self, piece: str) -> None:
+        self._heard += len(piece)
+        self._tail = f"{self._tail}{piece}"[-160:]
+        share = min(0.99, self._heard / (4 * self._most))
+        self._attempt.report(share, " ".join(self._tail.split())[-120:])
