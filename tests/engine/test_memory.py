@@ -312,7 +312,7 @@ async def test_a_damaged_memory_does_not_keep_an_engine_from_opening(path):
     async with Engine.open(path) as engine:
         assert (await done(engine, noting())).ok
     with sqlite3.connect(path) as db:
-        db.execute("DELETE FROM memories_by_word_data")
+        db.execute("DELETE FROM lessons_by_word_data")
     db.close()
     async with Engine.open(path, resume=True) as engine:
         result = await done(engine, searching("ring"))

@@ -175,7 +175,7 @@ class Lacking:
         return self._db.executemany(sql, rows)
 
     def _refuse(self, sql):
-        if "fts5" in sql or " memories_by_word" in sql:
+        if "fts5" in sql or " lessons_by_word" in sql or " outcomes_by_word" in sql:
             error = sqlite3.OperationalError("no such module: fts5")
             error.sqlite_errorcode = sqlite3.SQLITE_ERROR
             raise error
@@ -226,10 +226,10 @@ async def test_t4_a_run_ends_though_nothing_can_be_remembered(path, breaking, ca
 
 
 INJURIES = {
-    "pages are gone": "DELETE FROM memories_by_word_data WHERE id > 10",
-    "pages are torn": "UPDATE memories_by_word_data SET block = x'00112233445566778899' WHERE id > 10",
-    "texts are gone": "DELETE FROM memories_by_word_content",
-    "the index is gone": "DROP TABLE memories_by_word",
+    "pages are gone": "DELETE FROM outcomes_by_word_data WHERE id > 10",
+    "pages are torn": "UPDATE outcomes_by_word_data SET block = x'00112233445566778899' WHERE id > 10",
+    "texts are gone": "DELETE FROM outcomes_by_word_content",
+    "the index is gone": "DROP TABLE outcomes_by_word",
 }
 
 
@@ -293,8 +293,9 @@ async def test_a_search_never_goes_through_all_memories(path):
         assert texts(await journal.search("the road 17")) == ["on the road 17"]
         db = journal._store._db
         for query in (recalling._BEST, recalling._NEWEST):
-            plan = [row[3] for row in db.execute("EXPLAIN QUERY PLAN " + query % "TRUE", ('"road"', 9)).fetchall()]
-            assert any("memories_by_word VIRTUAL TABLE INDEX" in each for each in plan), plan
+            asked = "EXPLAIN QUERY PLAN " + query.format(index="lessons_by_word", test="TRUE")
+            plan = [row[3] for row in db.execute(asked, ('"road"', 9)).fetchall()]
+            assert any("lessons_by_word VIRTUAL TABLE INDEX" in each for each in plan), plan
             assert any("SEARCH memories USING INTEGER PRIMARY KEY" in each for each in plan), plan
             assert not any("SCAN memories " in f"{each} " for each in plan), plan
         steps = []

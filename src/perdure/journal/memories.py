@@ -16,8 +16,11 @@ LONGEST: Final = 20_000
 """Letters of a memory; it is a note and not a document, and what is longer is cut."""
 AT_ONCE: Final = 1_000
 """Memories whose words are brought in by one commit."""
-INDEX: Final = "memories_by_word"
-MADE: Final = f"SELECT 1 FROM sqlite_schema WHERE name = '{INDEX}'"  # noqa: S608  our own name
+LEARNED: Final = "lessons_by_word"
+ENDED: Final = "outcomes_by_word"
+INDEXES: Final = (LEARNED, ENDED)
+"""Two, because runs are many and lessons few: what ends a thousand times a day must not hide what was learned once."""
+_MADE: Final = f"SELECT count(*) FROM sqlite_schema WHERE name IN ('{LEARNED}', '{ENDED}')"  # noqa: S608  our own names
 COLUMNS: Final = "id, kind, CAST(text AS BLOB), CAST(about AS BLOB), run, step, said_by, at, number"
 """A memory as `memory_of` reads it. What was never well-formed Unicode is still to be read."""
 
@@ -26,12 +29,18 @@ _PUT: Final = """INSERT INTO memories (id, kind, text, about, run, step, said_by
     kind = excluded.kind, text = excluded.text, about = excluded.about, run = excluded.run, step = excluded.step,
     said_by = excluded.said_by, at = excluded.at, indexed = 0
     WHERE (kind, text, about) IS NOT (excluded.kind, excluded.text, excluded.about)"""
-_MAKE: Final = f"CREATE VIRTUAL TABLE {INDEX} USING fts5(text, about, tokenize = 'porter unicode61')"
-_WAITING: Final = (
-    "SELECT number, CAST(text AS BLOB), CAST(about AS BLOB) FROM memories WHERE indexed = 0 ORDER BY number LIMIT ?"
-)
-_TAKE_OUT: Final = f"DELETE FROM {INDEX} WHERE rowid = ?"  # noqa: S608  our own name
-_BRING_IN: Final = f"INSERT INTO {INDEX} (rowid, text, about) VALUES (?, ?, ?)"  # noqa: S608  our own name
+_WAITING: Final = """SELECT number, kind, CAST(text AS BLOB), CAST(about AS BLOB) FROM memories
+    WHERE indexed = 0 ORDER BY number LIMIT ?"""
+
+
+def index_of(kind: str) -> str:
+    """Where the words of a memory of this kind are."""
+    return ENDED if kind == OUTCOME else LEARNED
+
+
+def is_indexed(db: Connection) -> bool:
+    """Whether there is an index at all."""
+    return db.execute(_MADE).fetchone()[0] == len(INDEXES)
 
 
 def put(db: Connection, memories: Sequence[Memory]) -> None:
@@ -103,33 +112,39 @@ class Index:
 
     def catch_up(self, most: int) -> int:
         """Bring in the words of some rows; of how many."""
-        is_made = self._is_made
+        is_made = is_indexed(self._db)
         if not is_made:  # it may have been there
             self._db.execute("UPDATE memories SET indexed = 0 WHERE indexed <> 0")
         rows = self._db.execute(_WAITING, (most,)).fetchall()
         if rows and not is_made:
-            self._db.execute(_MAKE)
-        self._bring_in(rows)
+            self._make()
+        if rows:
+            self._bring_in(rows)
         self.waits = len(rows) == most
         return len(rows)
 
-    @property
-    def _is_made(self) -> bool:
-        return self._db.execute(MADE).fetchone() is not None
+    def _make(self) -> None:
+        self.drop()
+        for name in INDEXES:
+            self._db.execute(f"CREATE VIRTUAL TABLE {name} USING fts5(text, about, tokenize = 'porter unicode61')")
 
-    def _bring_in(self, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
-        numbers = [(number,) for number, _, _ in rows]
-        if numbers:
-            self._db.executemany(_TAKE_OUT, numbers)  # what a row said before
-            self._db.executemany(_BRING_IN, [(number, *map(_read, texts)) for number, *texts in rows])
-            self._db.executemany("UPDATE memories SET indexed = 1 WHERE number = ?", numbers)
+    def _bring_in(self, rows: Sequence[tuple[int, str, bytes, bytes]]) -> None:
+        numbers = [number for number, *_ in rows]
+        self.take_out(numbers)  # what a row said before
+        for name in INDEXES:
+            sql = f"INSERT INTO {name} (rowid, text, about) VALUES (?, ?, ?)"  # noqa: S608  our own name
+            words = [(number, *map(_read, texts)) for number, kind, *texts in rows if index_of(kind) == name]
+            self._db.executemany(sql, words)
+        self._db.executemany("UPDATE memories SET indexed = 1 WHERE number = ?", [(each,) for each in numbers])
 
     def take_out(self, numbers: Sequence[int]) -> None:
-        """Forget the words of rows that are gone."""
-        if numbers and self._is_made:
-            self._db.executemany(_TAKE_OUT, [(number,) for number in numbers])
+        """Forget the words of some rows."""
+        if numbers and is_indexed(self._db):
+            for name in INDEXES:
+                sql = f"DELETE FROM {name} WHERE rowid = ?"  # noqa: S608  our own name
+                self._db.executemany(sql, [(each,) for each in numbers])
 
     def drop(self) -> None:
         """Forget all words; they are brought in again."""
-        if self._is_made:
-            self._db.execute(f"DROP TABLE {INDEX}")
+        for name in INDEXES:
+            self._db.execute(f"DROP TABLE IF EXISTS {name}")

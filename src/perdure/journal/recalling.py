@@ -2,18 +2,21 @@
 
 What is looked for is only ever words. Words that very many memories have tell little and take long: they count only if
 there are no others, and then what is newest comes first. So a search takes as long among a million as among thousands.
-What says the same as one that comes before it is left out: a plan that is carried out every day teaches it once.
+What was learned is weighed apart from how runs ended, of which there is so much more. What says the same as one that
+comes before it is left out: a plan that is carried out every day teaches it once.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from perdure.journal.driver import Connection, Value
-from perdure.journal.memories import COLUMNS, INDEX, MADE, composed, memory_of
+from perdure.journal.memories import COLUMNS, INDEXES, composed, index_of, is_indexed, memory_of
 from perdure.ports import Memory
 
+Row = tuple[Any, ...]
 MOST_WORDS: Final = 32
 """Different words of a text that are looked for; the first ones."""
 MOST_LETTERS: Final = 10_000
@@ -25,13 +28,13 @@ MOST_RANKED: Final = 5_000
 
 _WORD: Final = re.compile(r"(?:[0-9A-Za-z]|[^\x00-\x7f\s])+")
 """What ASCII and blanks leave between them. SQLite divides it further, by its own table of letters."""
-_COUNT: Final = f"SELECT count(*) FROM (SELECT 1 FROM {INDEX} WHERE {INDEX} MATCH ? LIMIT ?)"  # noqa: S608  our own name
-_BEST: Final = f"""SELECT {COLUMNS} FROM (
-    SELECT rowid AS place, bm25({INDEX}) AS score FROM {INDEX} WHERE {INDEX} MATCH ? ORDER BY rowid DESC LIMIT ?
-    ) JOIN memories ON number = place WHERE %s ORDER BY score, at DESC, id"""  # noqa: S608  our own name
-_NEWEST: Final = f"""SELECT {COLUMNS} FROM (
-    SELECT rowid AS place FROM {INDEX} WHERE {INDEX} MATCH ? ORDER BY rowid DESC LIMIT ?
-    ) JOIN memories ON number = place WHERE %s ORDER BY at DESC, id"""  # noqa: S608  our own name
+_COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT ?)"
+_BEST: Final = f"""SELECT {COLUMNS}, score FROM (
+    SELECT rowid AS place, bm25({{index}}) AS score FROM {{index}} WHERE {{index}} MATCH ? ORDER BY rowid DESC LIMIT ?
+    ) JOIN memories ON number = place WHERE {{test}} ORDER BY score, at DESC, id"""  # noqa: S608  our own words
+_NEWEST: Final = f"""SELECT {COLUMNS}, 0 FROM (
+    SELECT rowid AS place FROM {{index}} WHERE {{index}} MATCH ? ORDER BY rowid DESC LIMIT ?
+    ) JOIN memories ON number = place WHERE {{test}} ORDER BY at DESC, id"""  # noqa: S608  our own words
 
 
 def words_in(text: str) -> list[str]:
@@ -43,17 +46,30 @@ def words_in(text: str) -> list[str]:
 def search(db: Connection, text: str, kinds: Sequence[str], limit: int) -> list[Memory]:
     """The memories with words of a text, the best first; then the newest."""
     words = words_in(text)
-    if not words or db.execute(MADE).fetchone() is None:
+    if not words or not is_indexed(db):
         return []
-    counted = {word: db.execute(_COUNT, (_match([word]), COMMON + 1)).fetchone()[0] for word in words}
-    rare = [word for word, count in counted.items() if 0 < count <= COMMON]
-    known = [word for word, count in counted.items() if count]
+    wanted = dict.fromkeys(map(index_of, kinds)) if kinds else INDEXES
+    found = merge(*(_found_in(db, index, words, kinds) for index in wanted), key=_order)
+    return list(islice(_different(memory_of(row[:-1]) for row in found), max(0, limit)))
+
+
+def _found_in(db: Connection, index: str, words: Sequence[str], kinds: Sequence[str]) -> Iterator[Row]:
+    """Rows of one index, each with how good it is: the less, the better."""
+    count = _COUNT.format(index=index)
+    counts = {word: db.execute(count, (_match([word]), COMMON + 1)).fetchone()[0] for word in words}
+    rare = [word for word in words if 0 < counts[word] <= COMMON]
+    known = rare or [word for word in words if counts[word]]
     if not known:
-        return []
+        return iter(())
+    query, most = (_BEST, MOST_RANKED) if rare else (_NEWEST, COMMON)
     test, values = _of(kinds)
-    query = (_BEST if rare else _NEWEST) % test
-    found = db.execute(query, (_match(rare or known), MOST_RANKED, *values))
-    return list(islice(_different(map(memory_of, iter(found.fetchone, None))), max(0, limit)))
+    found = db.execute(query.format(index=index, test=test), (_match(known), most, *values))
+    return iter(found.fetchone, None)
+
+
+def _order(row: Row) -> tuple[float, int, str]:
+    id_, *_, at, _, score = row
+    return score, -at, id_
 
 
 def _different(memories: Iterable[Memory]) -> Iterator[Memory]:
@@ -75,8 +91,10 @@ def _of(kinds: Sequence[str]) -> tuple[str, Sequence[Value]]:
 
 def counted(db: Connection) -> tuple[int, int]:
     """How many memories there are, and how many of them cannot be found by their words yet."""
-    if db.execute(MADE).fetchone() is not None:
-        db.execute(_COUNT, (_match(["a"]), 1)).fetchone()  # which fails if there is anything wrong with it
+    for index in INDEXES if is_indexed(db) else ():
+        db.execute(
+            _COUNT.format(index=index), (_match(["a"]), 1)
+        ).fetchone()  # which fails if anything is wrong with it
     total, waiting = db.execute("SELECT count(*), coalesce(sum(indexed = 0), 0) FROM memories").fetchone()
     return total, waiting
 

@@ -158,6 +158,19 @@ async def common_words_do_not_hide_rare_ones(make: Make) -> None:
         _same(await _found(journal, "on the road", limit=2), ["m_1099", "m_1098"], "else the newest come first")
 
 
+async def outcomes_do_not_hide_lessons(make: Make) -> None:
+    """However many runs have ended since, and however alike their goals are."""
+    async with _made(make) as journal:
+        await journal.remember(a_memory("m_lesson", "Ring twice at the harbour", at=0))
+        for n in range(1_100):
+            said = {"kind": OUTCOME, "about": f"Deliver to the harbour {n}", "at": NOON + n}
+            await journal.remember(a_memory(f"m_{n:04}", "succeeded", **said))
+        lessons = [each for each in await _found(journal, "deliver to the harbour") if each == "m_lesson"]
+        _same(lessons, ["m_lesson"], "the lesson is found")
+        _same(await _found(journal, "the harbour", kinds=["lesson"]), ["m_lesson"], "and if only lessons are wanted")
+        _same(await _found(journal, "harbour", kinds=[OUTCOME], limit=1), ["m_1099"], "else the newest outcome")
+
+
 async def what_is_said_often_is_told_once(make: Make) -> None:
     """By the newest. A list has them all."""
     async with _made(make) as journal:
@@ -223,6 +236,7 @@ MEMORY_LAWS: Final[tuple[Law, ...]] = (
     whatever_is_looked_for_is_words,
     kinds_and_limits_hold,
     common_words_do_not_hide_rare_ones,
+    outcomes_do_not_hide_lessons,
     what_is_said_often_is_told_once,
     a_turn_is_remembered_with_it,
     outcomes_go_with_their_runs,
