@@ -99,9 +99,10 @@ class SqliteJournal:
         """Queue a turn for the next commit, or commit it here and now."""
         try:
             check(turn)
+            kept = self._writing().append(turn, alone=alone)
             if turn.memories:
                 self._indexing.soon()
-            return self._writing().append(turn, alone=alone)
+            return kept
         except JournalError as error:
             refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             refused.set_exception(error)
