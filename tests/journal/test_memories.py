@@ -249,6 +249,22 @@ async def test_t4_a_broken_index_is_made_anew(path, injury):
         assert (await journal.verify("r_9")).bad_seq is None
 
 
+async def test_t4_a_broken_index_is_made_anew_before_anybody_searches(path, monkeypatch):
+    async with await SqliteJournal.open(path) as journal:
+        await journal.append(an_end("r_1"))
+    db = sqlite3.connect(path)
+    db.execute("DROP TABLE outcomes_by_word_docsize")
+    db.close()
+    monkeypatch.setattr(indexing, "SOON", 0.01)
+    async with await SqliteJournal.open(path) as journal:
+        await journal.append(an_end("r_2", "failed"))
+        reader = await SqliteJournal.open(path, read_only=True)
+        async with asyncio.timeout(60):
+            while journal._words_wait:  # noqa: ASYNC110  nobody tells
+                await asyncio.sleep(0.01)
+        assert sorted(texts(await reader.search("shop"))) == ["failed", "succeeded"]
+
+
 async def test_t4_a_full_file_ends_runs_without_remembering_them(path, caplog):
     """The few pages that a memory takes never decide whether a run can end."""
     async with await SqliteJournal.open(path) as journal:

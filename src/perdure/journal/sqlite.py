@@ -100,13 +100,13 @@ class SqliteJournal:
         try:
             check(turn)
             kept = self._writing().append(turn, alone=alone)
-            if turn.memories:
-                self._indexing.soon()
-            return kept
         except JournalError as error:
             refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             refused.set_exception(error)
             return refused
+        if turn.memories:
+            self._indexing.soon()
+        return kept
 
     def _writing(self) -> Writer:
         if self._writer is None:
