@@ -108,7 +108,7 @@ class Index:
     def __init__(self, db: Connection) -> None:
         self._db = db
         self.waits = True
-        """Whether there may be rows whose words are not in yet."""
+        """Whether there may be rows whose words are not in yet. Whoever commits says so, and not before."""
 
     def catch_up(self, most: int) -> int:
         """Bring in the words of some rows; of how many."""
@@ -120,7 +120,6 @@ class Index:
             self._make()
         if rows:
             self._bring_in(rows)
-        self.waits = len(rows) == most
         return len(rows)
 
     def _make(self) -> None:

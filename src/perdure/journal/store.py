@@ -193,6 +193,7 @@ class Store:
         except NoMemory:
             self.drop_words()
             found = self._apart(lambda: self._index.catch_up(most))
+        self._index.waits = found == most
         self._log.written += found * WORDS
         return self.words_wait
 

@@ -52,7 +52,7 @@ class Unfiled:
 
         def look(db: Connection) -> list[Memory]:
             while self._index.waits:
-                self._index.catch_up(AT_ONCE)
+                self._index.waits = self._index.catch_up(AT_ONCE) == AT_ONCE
             return recalling.search(db, text, kinds, limit)
 
         return self._looked(look)
