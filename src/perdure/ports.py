@@ -4,7 +4,7 @@ A journal stores facts in order. It knows no event types: an entry's body is byt
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
@@ -51,6 +51,31 @@ class Summary(msgspec.Struct, frozen=True):
     """JSON."""
 
 
+OUTCOME: Final = "outcome"
+"""The kind of memory that tells how a run ended. It is forgotten with its run; all others stay."""
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is remembered beyond its run, and where it comes from."""
+
+    id: str
+    """The same id again is the same memory, said anew."""
+    kind: str
+    """A word: `outcome`, `lesson`, `fact`."""
+    text: str
+    about: str = ""
+    """What it is about, in words that somebody may look for; of an outcome, the goal."""
+    run: str = ""
+    """The run that it comes from, which may be forgotten by now."""
+    step: str = ""
+    by: str = ""
+    """Who said it: `run` for how a run ended, `step` for what a step noted, else the name of a person."""
+    at: int = 0
+    """When, in milliseconds."""
+    number: int = 0
+    """Its place in the order of remembering within this journal, which sets it; the cursor of a listing."""
+
+
 class Turn(msgspec.Struct, frozen=True, gc=False):
     """What one decision wrote. It is kept whole or not at all."""
 
@@ -65,6 +90,8 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     """Ids of questions that were asked in this turn."""
     answered: Sequence[str] = ()
     """Ids of questions that need no answer any more."""
+    memories: Sequence[Memory] = ()
+    """What is to be remembered of it. No hash covers them, and if they cannot be kept the turn is kept without."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -189,6 +216,30 @@ class Journal(Protocol):
 
     async def close(self) -> None:
         """Keep what was handed over, then let go of everything."""
+        ...
+
+
+@runtime_checkable
+class Memories(Protocol):
+    """Remembers what runs have taught. A journal may do that too; `perdure.testing.memories` says how.
+
+    `NoMemory` if it cannot: nothing else is touched by that, and no run is stopped.
+    """
+
+    async def remember(self, memory: Memory) -> None:
+        """Keep a memory; it is durable when this returns."""
+        ...
+
+    async def search(self, text: str, kinds: Sequence[str] = (), limit: int = 10) -> list[Memory]:
+        """The memories with words of a text, the best first. A text is only ever words, whatever is in it."""
+        ...
+
+    async def memories(self, kinds: Sequence[str] = (), before: int | None = None, limit: int = 50) -> list[Memory]:
+        """Memories, newest first; `before` is the number of the last one seen."""
+        ...
+
+    async def forget(self, memory: str) -> None:
+        """Forget a memory by its id. `UnknownMemory` if there is none."""
         ...
 
 
@@ -433,6 +484,13 @@ class Closed(JournalError):
     code: ClassVar[str] = "PRD2008"
 
 
+class UnknownMemory(JournalError):
+    """There is no such memory."""
+
+    code: ClassVar[str] = "PRD2009"
+    exit_code: int = 3
+
+
 class Locked(JournalError):
     """Another process writes this journal."""
 
@@ -487,3 +545,9 @@ class Corrupt(JournalError):
     """What is stored is not what was written."""
 
     code: ClassVar[str] = "PRD2204"
+
+
+class NoMemory(JournalError):
+    """What was learned cannot be kept or looked up now; runs are not touched by that."""
+
+    code: ClassVar[str] = "PRD2205"

@@ -20,10 +20,10 @@ def test_where_all_is_well(perdure, db):
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.split(maxsplit=2) for line in done.stdout.splitlines() if not line.startswith(" ")]
     assert [about for _, about, _ in lines] == (
-        "python sqlite sandbox policy secrets mcp settings disk room writing journal owner schema pages runs".split()
+        "python sqlite sandbox policy secrets mcp settings disk room writing journal owner schema pages memory runs".split()
     )
     assert ["ok", "owner", "nobody writes it now"] in lines
-    assert ["ok", "schema", "version 1"] in lines
+    assert ["ok", "schema", "version 2"] in lines
     assert ["ok", "runs", "2 runs not over, as written"] in lines
     document = json.loads(perdure("doctor", "--json", "--db", db).stdout)
     assert (document["schema"], document["ok"]) == ("perdure.doctor/1", True)
@@ -153,3 +153,14 @@ def test_files_of_the_user_that_are_refused_are_told(perdure, home, name, text, 
     assert done.returncode == 1
     [found] = [each for each in json.loads(done.stdout)["checks"] if each["about"] == file.stem]
     assert (found["state"], words in found["message"]) == ("fail", True), found
+
+
+def test_t4_a_memory_that_cannot_be_used_is_a_warning(perdure, db):
+    write(db, a_run("r_1", over=True))
+    assert "ok    memory    0 memories can be found" in perdure("doctor", "--db", db).stdout
+    with sqlite3.connect(db) as connection:
+        connection.execute("DROP TABLE memories")
+    connection.close()
+    done = perdure("doctor", "--db", db)
+    assert done.returncode == 0
+    assert "warn  memory    the memory of this journal cannot be used: no such table: memories" in done.stdout

@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "logs": "Print the facts of a run, one line each.",
     "ls": "List runs, newest first.",
     "mcp": "Look at MCP servers, and approve their tools.",
+    "memory": "Look up what runs have taught, and add to it.",
     "pause": "Let a run begin nothing new.",
     "plan": "Make a plan for a goal, and do not carry it out.",
     "policy": "Show what may be done, and who says so.",

@@ -24,7 +24,7 @@ from perdure.journal.listing import PAGE
 from perdure.journal.lock import writer_of
 from perdure.journal.reader import Reader
 from perdure.plan.visible import number_of, visible
-from perdure.ports import Filter, JournalError, Run
+from perdure.ports import Filter, JournalError, NoMemory, Run
 
 if TYPE_CHECKING:
     from perdure.config.policy import UserPolicy
@@ -233,6 +233,7 @@ def _about_file(path: Path) -> Iterator[Finding]:
         yield Finding("owner", "ok", writer_of(path) or "nobody writes it now")
         yield Finding("schema", "ok", f"version {reader.check()}")
         yield _pages(reader)
+        yield _memory(reader)
         yield from _chains(reader)
     except JournalError as error:
         yield Finding("journal", "fail", f"{error.code}: {error.message}", error.help)
@@ -244,6 +245,16 @@ def _pages(reader: Reader) -> Finding:
     if flaws := reader.flaws(_FLAWS):
         return Finding("pages", "fail", f"SQLite finds: {'; '.join(flaws)}", "export what can be read, restore a copy")
     return Finding("pages", "ok", "SQLite finds nothing wrong")
+
+
+def _memory(reader: Reader) -> Finding:
+    """No run needs it, so nothing about it is a failure."""
+    try:
+        kept, waiting = reader.remembered()
+    except NoMemory as error:
+        return Finding("memory", "warn", error.message, "use a Python whose SQLite has FTS5; or restore a copy")
+    behind = f", {waiting:,} of them not by their words yet" if waiting else ""
+    return Finding("memory", "ok", f"{kept:,} memories can be found{behind}")
 
 
 def _chains(reader: Reader) -> Iterator[Finding]:

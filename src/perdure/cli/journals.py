@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from perdure.config import Settings, load
-from perdure.journal import open_journal
+from perdure.journal import AnyJournal, open_journal
 from perdure.plan.visible import visible
-from perdure.ports import Journal, Run
+from perdure.ports import Run
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -27,7 +27,7 @@ def settings_for(db: str | None, **flags: Any) -> Settings:
 
 
 @asynccontextmanager
-async def opened(settings: Settings, *, read_only: bool = True) -> "AsyncGenerator[Journal]":
+async def opened(settings: Settings, *, read_only: bool = True) -> "AsyncGenerator[AnyJournal]":
     """The journal, opened."""
     journal = await open_journal(settings.db, read_only=read_only, network=settings.network_disk)
     try:

@@ -24,6 +24,7 @@ from perdure.engine.heads import Heads
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.means import Means
+from perdure.engine.memory import Recollection
 from perdure.engine.planning import check_gate
 from perdure.engine.reaching import Elsewhere, hands_for, layers_of, state_of, tools_of
 from perdure.engine.requests import handler
@@ -76,6 +77,8 @@ class Engine:
         self.idle = False
         """Whether it takes messages but begins nothing."""
         self._secrets = Secrets({})
+        self.memory = Recollection(journal, host.clock, self._secrets)
+        """What runs have taught."""
         self.left: dict[str, PerdureError] = {}
         """Runs that were under way and could not be carried on here, and why."""
         host.why_not = self._why_not
@@ -143,18 +146,21 @@ class Engine:
         knowledge = knowledge_of(known.values(), named, grown, held, layers, is_all=is_all, expected=heads.expected)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, (tier, toolchains), closing)
-            doing: Performer = Everyone(known, performer, hands, failures, heads)
             if secrets is not None:
                 closing.enter_context(kept_out_of_logs(held))
-                doing = Discreet(doing, held)
             kept = journal or await open_journal(path, network=network)
             closing.push_async_callback(kept.close)
-            host = Host(kept, doing, clock or SystemClock(), knowledge, _limits_of(known, limits or Limits()))
+            time = clock or SystemClock()
+            recollection = Recollection(kept, time, held)
+            doing: Performer = Everyone(known, performer, hands, failures, heads, recollection)
+            if secrets is not None:
+                doing = Discreet(doing, held)
+            host = Host(kept, doing, time, knowledge, _limits_of(known, limits or Limits()))
             host.rules.planning, host.rules.adjust = agent_planning, adjust
             if performer is None and not idle:
                 host.rules.toolbox = lambda: toolbox_of(known.values())
             engine = cls(kept, host, Means(known, host.rules, hands, is_all=is_all), named)
-            engine._secrets = held
+            engine._secrets, engine.memory = held, recollection
             engine.state = hands.state if hands else None if str(path) == ":memory:" else state_of(path)
             closing.push_async_callback(host.close, patience)
             if idle:
@@ -221,7 +227,7 @@ class Engine:
         recorded = dict(outputs_of((await self.host.runner(like)).state)) if isinstance(like, str) else like
 
         async def walk(hands: Hands | None) -> "Rehearsal":
-            performer = ToolPerformer(self._means.tools.values(), hands=hands, thorough=True)
+            performer = ToolPerformer(self._means.tools.values(), hands=hands, thorough=True, memory=self.memory)
             walking = Walk(replace(self.host.rules), performer, self.host.layers, recorded, self._secrets)
             return await walking.through(started, kept, at)
 

@@ -10,7 +10,7 @@ from perdure.core.policy import Layer
 from perdure.core.state import Rules
 from perdure.plan import Plan
 from perdure.plan.model.recalling import recalled
-from perdure.ports import Attempt, Journal, Performer
+from perdure.ports import Attempt, Journal, Memories, Performer
 from perdure.runtime.host import Knowledge
 from perdure.runtime.shelf import Shelf
 from perdure.tools import AnyTool, ToolPerformer
@@ -29,17 +29,18 @@ Expected = Callable[[Call, Mapping[str, float]], Mapping[str, float]]
 class Everyone:
     """Performs what a step asks for: tools by itself, the rest by whoever was handed in, or by models and agents."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  each is a part of the world
         self,
         tools: Mapping[str, AnyTool],
         other: Performer | None,
         hands: Hands | None = None,
         failures: "Sequence[Rule]" = (),
         heads: "Heads | None" = None,
+        memory: Memories | None = None,
     ) -> None:
         self._tools = tools
         self._failures = _checked(failures) if failures else ()
-        self._performer = ToolPerformer(tools.values(), hands=hands, failures=self._failures)
+        self._performer = ToolPerformer(tools.values(), hands=hands, failures=self._failures, memory=memory)
         self._other = other
         self._heads = heads
 

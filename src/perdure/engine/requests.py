@@ -83,6 +83,16 @@ async def _stop(engine: "Engine", given: dict[str, Any]) -> Any:
     return await engine.stop(given.get("by", ""))
 
 
+async def _note(engine: "Engine", given: dict[str, Any]) -> Any:
+    if given.get("kind", "lesson") not in ("lesson", "fact"):
+        raise BadRequest(f"nobody notes a {given['kind']!r}", "say lesson, or fact")
+    return await engine.memory.note(**given)
+
+
+async def _forget(engine: "Engine", given: dict[str, Any]) -> Any:
+    await engine.memory.forget(str(given["memory"]))
+
+
 def _about_run(name: str) -> Callable[["Engine", dict[str, Any]], Awaitable[Any]]:
     async def about_run(engine: "Engine", given: dict[str, Any]) -> Any:
         return await getattr(engine, name)(**given)
@@ -103,6 +113,8 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
     "answer": _about_run("answer"),
     "signal": _about_run("signal"),
     "revise": _about_run("revise"),
+    "note": _note,
+    "forget": _forget,
 }
 _BEGINNING: Final = frozenset({"start", "resume", "retry", "fork", "rollback"})
 """What makes no sense where nothing is begun."""
@@ -119,6 +131,8 @@ _FIELDS: Final = {
     "answer": ("run", "question", "value", "by", "reason"),
     "signal": ("run", "name", "value", "by"),
     "revise": ("run", "edits", "by", "why", "base", "widen"),
+    "note": ("text", "kind", "about", "by"),
+    "forget": ("memory",),
 }
 _NEEDED: Final = {
     "start": ("plan",),
@@ -130,4 +144,6 @@ _NEEDED: Final = {
     "answer": ("run", "question", "value"),
     "signal": ("run", "name"),
     "revise": ("run", "edits"),
+    "note": ("text",),
+    "forget": ("memory",),
 }

@@ -1,7 +1,7 @@
 """The journal: facts in order, kept in a file or in memory.
 
 `open_journal("runs.db")` keeps them in SQLite, `open_journal(":memory:")` only as long as the process lives. Both
-fulfil the seam `perdure.ports.Journal`.
+fulfil the seams `perdure.ports.Journal` and `perdure.ports.Memories`.
 """
 
 from pathlib import Path
@@ -10,10 +10,12 @@ from perdure.journal.following import follow as follow
 from perdure.journal.listing import every_run as every_run
 from perdure.journal.memory import MemoryJournal as MemoryJournal
 from perdure.journal.sqlite import SqliteJournal as SqliteJournal
-from perdure.ports import Journal
+
+AnyJournal = MemoryJournal | SqliteJournal
+"""Both also remember what runs have taught: `perdure.ports.Memories`."""
 
 
-async def open_journal(path: Path | str, *, read_only: bool = False, network: bool = False) -> Journal:
+async def open_journal(path: Path | str, *, read_only: bool = False, network: bool = False) -> AnyJournal:
     """The journal at a path, made if it is not there. Only one process at a time can open it to write."""
     if str(path) == ":memory:":
         return MemoryJournal()

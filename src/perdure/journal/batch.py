@@ -8,6 +8,7 @@ from perdure.journal.chain import NO_MARKS, START, Marks, marks_of, name_of, sho
 from perdure.journal.driver import Connection, Value
 from perdure.journal.fence import check_owner
 from perdure.journal.head import Head, begun, place_of
+from perdure.journal.memories import put
 from perdure.journal.objects import Objects
 from perdure.journal.packing import pack
 from perdure.journal.rows import RUNS, SHOWN, run_of, shown_in
@@ -79,6 +80,8 @@ class Batch:
         self.begun = 0
         self.size = 0
         """About how much the log grows."""
+        self.remembered = False
+        """Whether there are new memories."""
 
     def write(self, turns: Sequence[Turn]) -> list[JournalError | None]:
         """Write turns; for each one, why it was left out."""
@@ -122,6 +125,10 @@ class Batch:
         self.size += PAGE + 3 * len(body) + 200  # its page; now and then a new one, and two that lead there
         if marks is not NO_MARKS:
             self._put_marks(turn, marks, moved)
+        if turn.memories:
+            put(self._db, turn.memories)
+            self.remembered = True
+            self.size += 4 * PAGE
 
     def _show(self, summary: Summary, number: int) -> None:
         self._db.execute(_SHOW_RUN, (*shown_in(summary), number))

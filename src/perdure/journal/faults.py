@@ -4,12 +4,17 @@ import errno
 import sqlite3
 from typing import Final
 
-from perdure.ports import Corrupt, DiskFull, JournalError, Locked, NoJournal, ReadOnlyDisk, Suspect
+from perdure.ports import Corrupt, DiskFull, JournalError, Locked, NoJournal, NoMemory, ReadOnlyDisk, Suspect
 
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _READ_ONLY: Final = {errno.EROFS, errno.EACCES, errno.EPERM}
 _PRIMARY: Final = 0xFF
 """The low byte of an extended result code."""
+_OF_THE_FILE: Final = {
+    sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT,
+}  # fmt: skip
+"""Codes that say something about the disk, the file, or who else has it."""
 
 
 def told(error: Exception) -> JournalError:
@@ -43,6 +48,20 @@ def _database(error: Exception) -> JournalError:
     if code == sqlite3.SQLITE_CORRUPT:
         return Corrupt(f"the file is damaged: {error}", "export what can be read, and restore a copy")
     return suspect(error)
+
+
+def is_of_tables(error: Exception) -> bool:
+    """Whether an error is about some tables alone, or what was to be put into them; the rest can be relied on."""
+    if isinstance(error, OSError | JournalError):
+        return False
+    return getattr(error, "sqlite_errorcode", 0) & _PRIMARY not in _OF_THE_FILE
+
+
+def no_memory(error: Exception) -> NoMemory:
+    """What was learned is out of reach, and nothing else is."""
+    return NoMemory(
+        f"the memory of this journal cannot be used: {error}", "runs are not touched by that; run `perdure doctor`"
+    )
 
 
 def full(error: Exception) -> DiskFull:

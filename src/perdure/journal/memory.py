@@ -12,6 +12,7 @@ from perdure.journal.chain import Kept, judge, marks_of
 from perdure.journal.head import begun
 from perdure.journal.packing import pack, page_of
 from perdure.journal.turns import check, check_order
+from perdure.journal.unfiled import Unfiled
 from perdure.journal.waiting import Waiters
 from perdure.ports import (
     LAST,
@@ -22,6 +23,7 @@ from perdure.ports import (
     Entry,
     Filter,
     Malformed,
+    Memory,
     Question,
     Run,
     Summary,
@@ -78,6 +80,7 @@ class MemoryJournal:
         self._runs: dict[str, _Held] = {}
         self._artifacts: dict[str, bytes] = {}
         self._questions: dict[tuple[str, str], Question] = {}
+        self._learned = Unfiled()
         self._numbers = 0
         self._asked = 0
         self._waiters = Waiters()
@@ -107,6 +110,8 @@ class MemoryJournal:
             self._check_names(turn)
             self._note_names(turn)
         (held or self._begin(turn)).take(turn)
+        if turn.memories:
+            self._learned.put(turn.memories)
 
     def _begin(self, turn: Turn) -> _Held:
         assert turn.summary is not None  # noqa: S101  `check_order` has seen to it
@@ -166,11 +171,32 @@ class MemoryJournal:
         unnamed = [digest for digest in self._artifacts if digest not in named]
         for digest in unnamed:
             del self._artifacts[digest]
+        self._learned.forget_outcomes(self._runs)
         return Swept(len(gone), len(unnamed))
 
     async def close(self) -> None:
         """Take no more turns."""
         self._closed = True
+
+    # ------------------------------------------------------------ memories
+
+    async def remember(self, memory: Memory) -> None:
+        """Keep a memory."""
+        if self._closed:
+            raise Closed("the journal is closed")
+        self._learned.put([memory])
+
+    async def search(self, text: str, kinds: Sequence[str] = (), limit: int = 10) -> list[Memory]:
+        """Memories by their words."""
+        return self._learned.search(text, kinds, limit)
+
+    async def memories(self, kinds: Sequence[str] = (), before: int | None = None, limit: int = 50) -> list[Memory]:
+        """Memories, newest first."""
+        return self._learned.page(kinds, before, limit)
+
+    async def forget(self, memory: str) -> None:
+        """Forget a memory."""
+        self._learned.forget(memory)
 
     # ------------------------------------------------------------ reading
 

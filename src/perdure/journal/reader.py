@@ -1,16 +1,16 @@
 """The reading side of a file: short connections that hold nothing up, in any process, at any time."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from perdure.journal import parcel
+from perdure.journal import parcel, recalling
 from perdure.journal.chain import Kept, digest_of, judge
 from perdure.journal.driver import Connect, Connection, Value
-from perdure.journal.faults import told
+from perdure.journal.faults import is_of_tables, no_memory, told
 from perdure.journal.head import MOST_ENTRIES, place_of
 from perdure.journal.objects import Objects
 from perdure.journal.packing import page_of
@@ -24,6 +24,7 @@ from perdure.ports import (
     Entry,
     Filter,
     JournalError,
+    Memory,
     NoJournal,
     Question,
     ReadOnlyDisk,
@@ -36,6 +37,9 @@ from perdure.ports import (
 
 PAGE: Final = 250
 """Turns that are read at once; between two pages no snapshot is held."""
+Found = TypeVar("Found")
+REMEMBERING: Final = 2
+"""The version of a journal that first had memories; an older one is read as it is."""
 _TURNS: Final = f"""SELECT seq, at, body FROM runs JOIN turns ON place > (number << 32) + ?
     AND place <= (number << 32) + {MOST_ENTRIES} WHERE id = ? ORDER BY place LIMIT ?"""  # noqa: S608  our own number
 _ROWS: Final = (
@@ -240,6 +244,29 @@ class Reader:
             sql = f"{_QUESTIONS} {which} {whose} ORDER BY questions.number LIMIT ?"
             rows = db.execute(sql, (after, *values, limit)).fetchall()
         return [Question(run_id, id_, number, at, bool(done)) for run_id, id_, number, at, done in rows]
+
+    # ------------------------------------------------------------ memories
+
+    def search(self, text: str, kinds: Sequence[str], limit: int) -> list[Memory]:
+        """Memories by their words."""
+        return self._recalled(lambda db: recalling.search(db, text, kinds, limit), [])
+
+    def memories(self, kinds: Sequence[str], before: int | None, limit: int) -> list[Memory]:
+        """A page of memories, newest first."""
+        return self._recalled(lambda db: recalling.page(db, kinds, before, limit), [])
+
+    def remembered(self) -> tuple[int, int]:
+        """How many memories there are, and how many of them cannot be found yet; `NoMemory` if none can."""
+        return self._recalled(recalling.counted, (0, 0))
+
+    def _recalled(self, look: Callable[[Connection], Found], nothing: Found) -> Found:
+        with self._open() as db:
+            try:
+                return look(db) if version(db) >= REMEMBERING else nothing
+            except Exception as error:
+                if is_of_tables(error):
+                    raise no_memory(error) from error
+                raise
 
 
 def _check_whose(db: Connection, error: JournalError) -> None:

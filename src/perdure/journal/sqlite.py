@@ -12,13 +12,29 @@ from perdure.journal.ballast import Ballast
 from perdure.journal.driver import Connect, connect
 from perdure.journal.faults import told
 from perdure.journal.filesystem import make_private, refuse_network
+from perdure.journal.indexing import Indexing
 from perdure.journal.lock import FileLock
+from perdure.journal.memories import AT_ONCE
 from perdure.journal.reader import Reader
 from perdure.journal.store import Store
 from perdure.journal.turns import check
 from perdure.journal.waiting import Waiters
 from perdure.journal.writer import Writer
-from perdure.ports import Closed, DiskFull, Entry, Filter, JournalError, NoJournal, Question, Run, Swept, Turn, Verdict
+from perdure.ports import (
+    Closed,
+    DiskFull,
+    Entry,
+    Filter,
+    JournalError,
+    Memory,
+    NoJournal,
+    NoMemory,
+    Question,
+    Run,
+    Swept,
+    Turn,
+    Verdict,
+)
 
 _RUNS_A_COMMIT: Final = 100
 _PAGES_A_COMMIT: Final = 1_000
@@ -34,6 +50,7 @@ class SqliteJournal:
         self._writer = writer
         self._store = store
         self._waiters = waiters
+        self._indexing = Indexing(lambda: self._do(lambda store: store.catch_up(AT_ONCE)))
         self._closing = ExitStack()
 
     @classmethod
@@ -42,7 +59,9 @@ class SqliteJournal:
     ) -> Self:
         """Open a file, or make it. `network` allows disks whose locks are not to be trusted; then trust is yours."""
         opened = cls._opened_to_read if read_only else cls._opened_to_write
-        return await asyncio.to_thread(opened, Path(path), network, connect)
+        journal = await asyncio.to_thread(opened, Path(path), network, connect)
+        journal._begin_indexing()  # noqa: SLF001  it is one of us
+        return journal
 
     @classmethod
     def _opened_to_read(cls, path: Path, network: bool, connect: Connect) -> Self:  # noqa: FBT001  called from `open` alone
@@ -80,11 +99,14 @@ class SqliteJournal:
         """Queue a turn for the next commit, or commit it here and now."""
         try:
             check(turn)
-            return self._writing().append(turn, alone=alone)
+            kept = self._writing().append(turn, alone=alone)
         except JournalError as error:
             refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             refused.set_exception(error)
             return refused
+        if turn.memories:
+            self._indexing.soon()
+        return kept
 
     def _writing(self) -> Writer:
         if self._writer is None:
@@ -113,6 +135,7 @@ class SqliteJournal:
         runs = 0
         while gone := await self._do(lambda store: store.forget_runs(before, keep, _RUNS_A_COMMIT)):
             runs += gone
+        await self._do(lambda store: store.forget_outcomes())
         artifacts = await self._do(lambda store: store.forget_artifacts())
         while await self._do(lambda store: store.shrink(_PAGES_A_COMMIT)):
             pass
@@ -121,9 +144,49 @@ class SqliteJournal:
     async def close(self) -> None:
         """Commit what is queued, then let go of the file and of its lock."""
         if self._writer is not None:
+            await self._indexing.close(waits=self._words_wait)
             self._writer.stop()
             await asyncio.to_thread(self._writer.join)
         self._closing.close()
+
+    # ------------------------------------------------------------ memories
+
+    async def remember(self, memory: Memory) -> None:
+        """Keep a memory."""
+        await self._do(lambda store: store.remember(memory))
+        self._indexing.soon()
+
+    async def search(self, text: str, kinds: Sequence[str] = (), limit: int = 10) -> list[Memory]:
+        """Memories by their words; in the process that writes, also those of this moment."""
+        try:
+            return await self._found(text, kinds, limit)
+        except NoMemory:
+            if self._writer is None:
+                raise
+            await self._do(lambda store: store.drop_words())
+            return await self._found(text, kinds, limit)
+
+    async def _found(self, text: str, kinds: Sequence[str], limit: int) -> list[Memory]:
+        while self._words_wait:
+            await self._do(lambda store: store.catch_up(AT_ONCE))
+        return await asyncio.to_thread(self._reader.search, text, kinds, limit)
+
+    async def memories(self, kinds: Sequence[str] = (), before: int | None = None, limit: int = 50) -> list[Memory]:
+        """A page of memories, newest first."""
+        return await asyncio.to_thread(self._reader.memories, kinds, before, limit)
+
+    async def forget(self, memory: str) -> None:
+        """Forget a memory."""
+        await self._do(lambda store: store.forget_memory(memory))
+
+    def _begin_indexing(self) -> None:
+        """What an earlier process left to do."""
+        if self._words_wait:
+            self._indexing.soon()
+
+    @property
+    def _words_wait(self) -> bool:
+        return self._store is not None and self._store.words_wait
 
     # ------------------------------------------------------------ reading
 

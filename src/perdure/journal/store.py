@@ -1,17 +1,22 @@
 """The writing side of a file. One thread owns it; whatever it acknowledges is on the disk."""
 
+import logging
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from perdure.journal.ballast import Ballast
 from perdure.journal.batch import PAGE, Batch, Heads
 from perdure.journal.driver import Connection, Result, all_or_nothing
-from perdure.journal.faults import suspect, told
+from perdure.journal.faults import is_of_tables, no_memory, suspect, told
 from perdure.journal.fence import check_owner, take_over
 from perdure.journal.head import MOST_ENTRIES, place_of
 from perdure.journal.log import LIMIT, PATIENCE, Log
+from perdure.journal.memories import Index, put, take_away, take_away_outcomes
 from perdure.journal.objects import Objects
 from perdure.journal.rows import LAST
 from perdure.ports import (
@@ -20,9 +25,12 @@ from perdure.ports import (
     DiskFull,
     JournalError,
     Malformed,
+    Memory,
+    NoMemory,
     Suspect,
     Turn,
     UnknownArtifact,
+    UnknownMemory,
 )
 
 _PRAGMAS: Final = (
@@ -37,6 +45,9 @@ _PRAGMAS: Final = (
 )
 _BLAME: Final = (Malformed, UnknownArtifact, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 """Errors that a single turn brings upon itself."""
+WORDS: Final = 1024
+"""About how much the log grows with the words of a memory."""
+_log: Final = logging.getLogger("perdure.journal")
 
 
 class Store:
@@ -52,6 +63,7 @@ class Store:
         self._objects = Objects(path)
         self._token = take_over(db)
         self._heads = Heads(db)
+        self._index = Index(db)
         self._ballast.take()
 
     def _owned(self, work: Callable[[], Result]) -> Result:
@@ -72,7 +84,16 @@ class Store:
         except Exception as error:  # noqa: BLE001  whatever it is, those who wait are told
             if len(turns) > 1 and isinstance(error, _BLAME):
                 return [outcome for turn in turns for outcome in self.commit([turn])]
+            if any(turn.memories for turn in turns) and _may_be_of_memories(error):
+                return self._without_memories(turns, error)
             return [self._failed(error)] * len(turns)
+
+    def _without_memories(self, turns: Sequence[Turn], error: Exception) -> list[JournalError | None]:
+        """What cannot be remembered harms no run."""
+        outcomes = self.commit([replace(turn, memories=()) for turn in turns])
+        if None in outcomes:
+            _log.warning("some runs are over and not remembered: %s", error)
+        return outcomes
 
     def _together(self, turns: Sequence[Turn]) -> list[JournalError | None]:
         if self._doubt:
@@ -81,6 +102,7 @@ class Store:
         outcomes = all_or_nothing(self._db, batch.write, turns)
         self._heads.adopt(batch.heads, batch.begun)
         self._log.written += batch.size
+        self._index.waits |= batch.remembered
         return outcomes
 
     def _failed(self, error: Exception) -> JournalError:
@@ -142,6 +164,63 @@ class Store:
         self._log.written += pages * PAGE
         return bool(self._db.execute("PRAGMA freelist_count").fetchone()[0])
 
+    # ------------------------------------------------------------ memories
+
+    def _apart(self, work: Callable[[], Result]) -> Result:
+        """A transaction of memories: if their tables are broken, nothing else is in doubt."""
+        try:
+            return self._owned(work)
+        except Exception as error:
+            if is_of_tables(error):
+                raise no_memory(error) from error
+            raise
+
+    def remember(self, memory: Memory) -> None:
+        """Keep a memory."""
+        self._apart(lambda: put(self._db, [memory]))
+        self._index.waits = True
+        self._log.written += 4 * PAGE
+
+    @property
+    def words_wait(self) -> bool:
+        """Whether there may be memories whose words are not in the index yet."""
+        return self._index.waits
+
+    def catch_up(self, most: int) -> bool:
+        """Bring words of memories in; whether there may be more. A broken index is made anew."""
+        try:
+            found = self._apart(lambda: self._index.catch_up(most))
+        except NoMemory:
+            self.drop_words()
+            found = self._apart(lambda: self._index.catch_up(most))
+        self._index.waits = found == most
+        self._log.written += found * WORDS
+        return self.words_wait
+
+    def drop_words(self) -> None:
+        """Have the index made anew. `NoMemory` if it is so broken that it cannot even be thrown away."""
+        self._apart(self._index.drop)
+        self._index.waits = True
+
+    def forget_memory(self, memory: str) -> None:
+        """Forget a memory."""
+        number = self._apart(lambda: take_away(self._db, memory))
+        if number is None:
+            raise UnknownMemory(f"there is no memory {memory}", "list them with `perdure memory ls`")
+        self._take_out([number])
+
+    def forget_outcomes(self) -> None:
+        """Forget how runs ended that are gone."""
+        try:
+            self._take_out(self._apart(lambda: take_away_outcomes(self._db, "SELECT id FROM runs")))
+        except NoMemory as error:
+            _log.warning("how forgotten runs ended is still remembered: %s", error)
+
+    def _take_out(self, numbers: Sequence[int]) -> None:
+        """Words without a row are not found any more; that they are still there harms nobody."""
+        with suppress(NoMemory):
+            self._apart(lambda: self._index.take_out(numbers))
+
     # ------------------------------------------------------------ care
 
     @property
@@ -158,3 +237,8 @@ class Store:
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
+
+
+def _may_be_of_memories(error: Exception) -> bool:
+    """Whether a turn may be kept if nothing has to be remembered of it. What fails otherwise fails again."""
+    return is_of_tables(error) or isinstance(told(error), DiskFull)

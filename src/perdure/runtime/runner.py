@@ -46,6 +46,7 @@ from perdure.ports import (
     nothing_before,
 )
 from perdure.runtime.keys import key_of
+from perdure.runtime.remembering import outcome_of
 from perdure.runtime.stage import NOT_BEGUN, Stage, countable, presentable
 from perdure.runtime.summing import counters_of
 
@@ -258,7 +259,9 @@ class Runner:
         entries = [Entry(self.run, seq, each.type, at, e.encode(each)) for seq, each in enumerate(events, first)]
         artifacts = [Artifact(digest, data) for digest, data in self.state.kept.items()] if self.state.kept else ()
         asked, answered = _questions_in(events) if self.state.asked else ((), ())
-        return Turn(self.run, first, entries, artifacts, self._summary(), asked, answered)
+        ended = self.state.ended
+        memories = () if ended is None else (outcome_of(self.state, ended, at),)
+        return Turn(self.run, first, entries, artifacts, self._summary(), asked, answered, memories)
 
     def _summary(self) -> Summary | None:
         """What a listing shows, if it changed."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from perdure.core.policy import Judgement
-from perdure.ports import Attempt
+from perdure.ports import Attempt, Memories, NoMemory
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard
 from perdure.tools.hands import Hands, Tier
@@ -33,9 +33,11 @@ class Context:
         seconds: float | None = None,
         hands: Hands | None = None,
         guard: Callable[[Attempt], Guard] = Guard,
+        memory: Memories | None = None,
     ) -> None:
         self._attempt: Final = attempt
         self._hands: Final = hands
+        self._memory: Final = memory
         self._guarded: Final = guard
         self._guard: Guard | None = None
         allowed = attempt.seconds if seconds is None else seconds
@@ -91,6 +93,13 @@ class Context:
         if self._hands is None:
             raise ToolFailure("unavailable", f"{self._attempt.call.name} needs a workspace: {NO_WORKSPACE}")
         return self._hands
+
+    @property
+    def memory(self) -> Memories:
+        """What runs have taught. `NoMemory` if nobody remembers anything here."""
+        if self._memory is None:
+            raise NoMemory("nobody remembers anything here", "open an engine on a journal that does")
+        return self._memory
 
     @property
     def seconds_left(self) -> float | None:

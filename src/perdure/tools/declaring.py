@@ -63,6 +63,7 @@ class Declared(TypedDict, total=False):
     skills: Sequence[str]
     requires: Sequence[str]
     achieves: Sequence[str]
+    recalls: bool
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ class Declaration:
     """Facts that have to hold before a call, for planners; in them `?argument` stands for what the call is given."""
     achieves: Sequence[str] = ()
     """Facts that a call makes true, and, with `not`, those that it makes false."""
+    recalls: bool = False
+    """Whether what it gives comes from earlier runs."""
 
     def words(self, *, careful: bool) -> tuple[EffectWord, ...]:
         """Its effects; of one that says nothing, the worst is assumed if it may not be repeated."""
@@ -120,7 +123,8 @@ class Declaration:
         """What it reads outside of the run, in words; empty: nothing. Of one that says nothing, that is not known."""
         if self.effects is None:
             return "what it does not declare"
-        return " and ".join(what for word, what in _OUTSIDE.items() if word in self.effects)
+        found = [what for word, what in _OUTSIDE.items() if word in self.effects]
+        return " and ".join([*found, "earlier runs"] if self.recalls else found)
 
     @cached_property
     def reaches(self) -> bool:
@@ -158,6 +162,7 @@ class Declaration:
             **({"skills": list(self.skills)} if self.skills else {}),
             **({"requires": list(self.requires)} if self.requires else {}),
             **({"achieves": list(self.achieves)} if self.achieves else {}),
+            **({"recalls": True} if self.recalls else {}),
         }
 
 

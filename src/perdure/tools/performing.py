@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from perdure.core.calls import Call, Outcome, Repeat
 from perdure.core.policy import is_nothing, judge
 from perdure.plan.problems import did_you_mean
-from perdure.ports import Attempt
+from perdure.ports import Attempt, Memories
 from perdure.tools.box import by_name, outside_of
 from perdure.tools.calling import Function, Read, awaited, called, same
 from perdure.tools.context import Context
@@ -35,7 +35,7 @@ class ToolPerformer:
     Cancelling the task ends the wait at once: the coroutine is cancelled, the process killed, the thread given up.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is a part of the world
         self,
         tools: Iterable[AnyTool],
         threads: int = THREADS,
@@ -43,16 +43,18 @@ class ToolPerformer:
         *,
         thorough: bool = False,
         failures: "Sequence[Rule]" = (),
+        memory: Memories | None = None,
     ) -> None:
         """`thorough`: also those deeds are told that no rule has anything to say about.
 
-        `failures`: the user's rules on what kind of failure is what.
+        `failures`: the user's rules on what kind of failure is what. `memory`: what runs have taught.
         """
         self._tools: Final = by_name(tools)
         self._threads: Final = Threads(threads)
         self._hands: Final = hands
         self._thorough: Final = thorough
         self._failures: Final = failures
+        self._memory: Final = memory
         self.outside: Final = outside_of(self._tools)
         """What a tool by its name reads outside of the run, in words."""
 
@@ -79,7 +81,7 @@ class ToolPerformer:
         tool = self.tool_of(attempt.call)
         if tool is None:
             return await self._unknown(attempt)
-        context = Context(attempt, None, self._hands, lambda each: self._guard(tool, each))
+        context = Context(attempt, None, self._hands, lambda each: self._guard(tool, each), self._memory)
         outcome = self._classified(tool, attempt, await self._foreseen(tool, attempt, context))
         return replace(outcome, judged=context.judged)
 
@@ -103,7 +105,7 @@ class ToolPerformer:
             return Outcome.failed("timeout", f'"{tool.name}" took longer than {seconds:g} seconds')
 
     async def _perform(self, tool: AnyTool, attempt: Attempt, seconds: float | None) -> Outcome:
-        context = Context(attempt, seconds, self._hands, lambda each: self._guard(tool, each))
+        context = Context(attempt, seconds, self._hands, lambda each: self._guard(tool, each), self._memory)
         try:
             outcome = await self._deed(tool, attempt, context)
         except asyncio.CancelledError:
