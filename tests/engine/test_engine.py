@@ -10,7 +10,9 @@ from perdure.core.calls import Failure, Outcome
 from perdure.core.refusing import Answered, BadAnswer, NoQuestion, Refused
 from perdure.engine.starting import BadInputs
 from perdure.engine.upgrading import Gone
+from perdure.journal.memory import MemoryJournal
 from perdure.ports import Locked, UnknownRun
+from perdure.testing.crashes import Disk
 from perdure.testing.scripted import Scripted
 from perdure.tools import Context
 
@@ -333,3 +335,14 @@ async def test_what_takes_a_call_back_has_the_key_of_the_call():
         assert (await handle.result()).status == "rolled_back"
     assert len(keys) == 2
     assert keys[0] == keys[1]
+
+
+def test_nobody_hears_of_an_end_that_is_not_durable():
+    async def go():
+        disk = MemoryJournal()
+        async with Engine.open(journal=Disk(disk, delay=lambda: 0.02)) as engine:
+            run = await engine.start(Plan.model_validate({"steps": [{"id": "a", "done": 1}]}))
+            result = await run.result()
+            return result.status, (await disk.run(run.id)).summary.status
+
+    assert asyncio.run(go()) == ("succeeded", "succeeded")

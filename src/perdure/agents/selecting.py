@@ -67,7 +67,7 @@ class _Rated:
     score: float
     why: str
     grounds: tuple[object, ...] = ()
-    """What was heard of it: words, those that are clear, and how much of what it needs."""
+    """What was heard of it: words, those that are clear, how much of what it needs, and what its values say."""
 
 
 class Catalogue:
@@ -104,7 +104,7 @@ class Catalogue:
         clear = frozenset(word for word in heard if CLEAR & set(hit.words[word]))
         is_told = bool(clear) if 2 * len(heard) >= len(said) else False
         if is_told or (heard and found == 1 and (clear or len(hit.words) >= ENOUGH)):
-            return _Rated(tool, round(hit.score * (1 + (found or 0)), 6), _why(hit), (heard, clear, found))
+            return _Rated(tool, round(hit.score * (1 + (found or 0)), 6), _why(hit), (heard, clear, found, frozenset(hit.words)))
         return None
 
 

@@ -288,7 +288,7 @@ class Host:
     async def over(self, run: str) -> State:
         """The state of a run when it is over."""
         runner = await self.runner(run)
-        if runner.state.ended is not None:
+        if runner.state.ended is not None and not runner.is_writing:
             return runner.state
         if runner.stuck is not None:
             raise runner.stuck
@@ -301,7 +301,8 @@ class Host:
         """The state of a run when it is over, or waits and nothing is at work."""
         while True:
             runner = await self.runner(run)
-            if runner.state.ended is not None or (runner.is_idle and status_of(runner.state) in RESTING):
+            is_over = runner.state.ended is not None and not runner.is_writing
+            if is_over or (runner.is_idle and status_of(runner.state) in RESTING):
                 return runner.state
             resting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._watchers.setdefault(run, []).append(resting)

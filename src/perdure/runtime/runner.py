@@ -97,6 +97,11 @@ class Runner:
         """Why it does not go on although it could. The next message makes it try again."""
 
     @property
+    def is_writing(self) -> bool:
+        """Whether what was decided last is not durable yet."""
+        return bool(self._committing)
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing is under way that would be lost by letting go."""
         return not (self._inbox or self._committing or self._scheduled or self._reloading or self.stage.busy)
