@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from perdure.engine.redeciding import Redecided
     from perdure.engine.rehearsing import Rehearsal
     from perdure.engine.stubbing import Stubbed
+    from perdure.models import Models
     from perdure.plan.edits import AnyEdit
     from perdure.tools.rules import Rule
 
@@ -106,7 +107,7 @@ class Engine:
         failures: "Sequence[Rule]" = (),
         agent_planning: bool = False,
         adjust: "Adjuster | None" = None,
-        models: Mapping[str, Model | str] | None = None,
+        models: "Models | Mapping[str, Model | str] | None" = None,
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
@@ -148,6 +149,8 @@ class Engine:
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, (tier, toolchains), closing)
             doing: Performer = Everyone(known, performer, hands, failures, asking)
+            if asking:
+                closing.push_async_callback(asking.close)
             if secrets is not None:
                 closing.enter_context(kept_out_of_logs(held))
                 doing = Discreet(doing, held)

@@ -9,11 +9,11 @@ from perdure.ports import Model, Offer
 from perdure.tools import AnyTool
 
 if TYPE_CHECKING:
-    from perdure.models import ModelPerformer
+    from perdure.models import ModelPerformer, Models
 
 
 def asking_of(
-    models: Mapping[str, Model | str] | None, tools: Mapping[str, AnyTool], layers: tuple[Layer, ...]
+    models: "Models | Mapping[str, Model | str] | None", tools: Mapping[str, AnyTool], layers: tuple[Layer, ...]
 ) -> "ModelPerformer | None":
     """Whoever asks the models; None if there are none."""
     if models is None:
@@ -23,7 +23,7 @@ def asking_of(
     def offers(names: Sequence[str], inner: tuple[Layer, ...]) -> Sequence[Offer]:
         return offered(tools, names, (*layers, *inner))
 
-    return ModelPerformer(Models(models), offers)
+    return ModelPerformer(models if isinstance(models, Models) else Models(models), offers)
 
 
 def offered(tools: Mapping[str, AnyTool], names: Sequence[str], layers: tuple[Layer, ...]) -> list[Offer]:
