@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "logs": "Print the facts of a run, one line each.",
     "ls": "List runs, newest first.",
     "mcp": "Look at MCP servers, and approve their tools.",
+    "models": "Show the models that plans may ask, and try them.",
     "pause": "Let a run begin nothing new.",
     "policy": "Show what may be done, and who says so.",
     "questions": "List what people are asked, oldest first.",
