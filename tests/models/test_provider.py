@@ -366,6 +366,12 @@ def test_no_key_of_another_provider_is_sent_to_a_server(monkeypatch):
     assert KEY not in fake.heads[0]
 
 
+def test_a_server_here_is_not_asked_through_a_proxy(monkeypatch):
+    for each in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(each, "http://127.0.0.1:1")
+    assert asked(said("Hi"))[0].text == "Hi"
+
+
 @pytest.mark.parametrize("name", ["openai:", ":x", "openai: ", "openai:a\nb"])
 def test_a_name_that_names_nothing_says_how_to_write_one(name):
     with pytest.raises(NoModel, match="names no model") as found:

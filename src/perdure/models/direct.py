@@ -47,7 +47,7 @@ class Direct:
         self._place: Final = place
         self._name: Final = name
         self._key: Final = place.key()
-        self._client: Final = opened()
+        self._client: Final = opened(here=place.is_here)
         self._model: Final = _model_or_failure(place, name, self._key, self._client)
         self._untaken: Final[set[str]] = set()
         """What the provider does not take."""

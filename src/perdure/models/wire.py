@@ -19,11 +19,12 @@ class TooMuch(Exception):
     """A server does not stop."""
 
 
-def opened() -> httpx2.AsyncClient:
-    """Connections that are kept for the next call."""
+def opened(*, here: bool) -> httpx2.AsyncClient:
+    """Connections that are kept for the next call. A server here is never asked through a proxy of the environment."""
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(SILENT, connect=CONNECT),
         verify=_trusted(),
+        trust_env=not here,
         follow_redirects=False,
         event_hooks={"response": [_bounded]},
     )
@@ -32,7 +33,7 @@ def opened() -> httpx2.AsyncClient:
 @cache
 def _trusted() -> ssl.SSLContext:
     """Whom to believe; it takes a while to read, and is the same for all."""
-    return ssl.create_default_context()
+    return httpx2.create_ssl_context()
 
 
 async def _bounded(response: httpx2.Response) -> None:
