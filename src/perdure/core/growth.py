@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
-from perdure.core.cells import Cell, Grown, position_of
+from perdure.core.cells import Cell, Grown, Work, position_of
 from perdure.core.concluding import conclude
 from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, concluded, told
@@ -95,6 +95,13 @@ class Child:
         """What it gave."""
         return output_of(self._turn.state, self._cell)
 
+    @property
+    def tokens(self) -> int:
+        """What its last attempt took, of a model; of a conversation, about as much as was said in it by then."""
+        body = self._cell.result.body if self._cell.result else None
+        used = body.outcome.usage if isinstance(body, Work) and body.outcome else None
+        return used.tokens if used else 0
+
 
 class View:
     """All that a strategy sees."""
@@ -123,6 +130,11 @@ class View:
     def returns(self) -> Mapping[str, Any] | None:
         """JSON Schema of what it is to finish with; None: anything."""
         return self._call.returns
+
+    @property
+    def verdicts(self) -> Sequence[str]:
+        """Words, beside `success` and `failure`, that it may finish with."""
+        return self._cell.traits.working.verdicts if self._cell.traits.working else ()
 
     @property
     def _call(self) -> AgentCall:

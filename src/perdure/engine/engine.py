@@ -20,7 +20,7 @@ from perdure.core.refusing import Refused
 from perdure.core.state import State
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
-from perdure.engine.heads import asking_of
+from perdure.engine.heads import asking_of, strategies_of
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.means import Means
@@ -46,6 +46,7 @@ from perdure.tools.box import by_name
 from perdure.tools.hands import Hands, Tier
 
 if TYPE_CHECKING:
+    from perdure.agents.agent import Agent
     from perdure.core.adjusting import Adjuster
     from perdure.engine.forgetting import Forgotten
     from perdure.engine.redeciding import Redecided
@@ -108,6 +109,7 @@ class Engine:
         agent_planning: bool = False,
         adjust: "Adjuster | None" = None,
         models: "Models | Mapping[str, Model | str] | None" = None,
+        agents: "Iterable[Agent]" = (),
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
@@ -116,6 +118,7 @@ class Engine:
         kept in, and `toolchains` are directories that they see besides the system's programs.
 
         `models` are what `weak`, `default` and `strong` stand for: each a `provider:model`, or a model of your own.
+        `agents` are whom plans may give work to; `strategies` are ways of working of your own.
 
         `performer` does what nobody else here does: models, agents, tools. `resume` goes on with all runs that
         were under way. `idle` takes messages but begins nothing. `secrets` are what `${secrets.NAME}` stands for; those
@@ -136,11 +139,14 @@ class Engine:
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = layers_of(policy)
         is_all = performer is None
-        asking = asking_of(models, known, layers)
+        asking, grown = (
+            asking_of(models, known, layers),
+            strategies_of(agents, strategies or {}, known if is_all else None),
+        )
         knowledge = knowledge_of(
             known.values(),
             named,
-            strategies or {},
+            grown,
             held,
             layers,
             is_all=is_all,

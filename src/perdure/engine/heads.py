@@ -1,14 +1,15 @@
 """What an engine thinks with: the models it may ask, and the tools that they are told of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perdure.core.policy import Layer, judge
 from perdure.ports import Model, Offer
 from perdure.tools import AnyTool
 
 if TYPE_CHECKING:
+    from perdure.agents.agent import Agent
     from perdure.models import ModelPerformer, Models
 
 
@@ -24,6 +25,16 @@ def asking_of(
         return offered(tools, names, (*layers, *inner))
 
     return ModelPerformer(models if isinstance(models, Models) else Models(models), offers)
+
+
+def strategies_of(agents: "Iterable[Agent]", own: Mapping[str, Any], tools: Iterable[str] | None) -> Mapping[str, Any]:
+    """Strategies by name: those of the agents, and the user's own, which come first. `tools`: all that there are."""
+    listed = tuple(agents)
+    if not listed:
+        return own
+    from perdure.agents.roster import Roster  # noqa: PLC0415  most engines have no agents
+
+    return {**Roster(listed, tools=tools).strategies(), **own}
 
 
 def offered(tools: Mapping[str, AnyTool], names: Sequence[str], layers: tuple[Layer, ...]) -> list[Offer]:

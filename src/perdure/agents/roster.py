@@ -1,0 +1,86 @@
+"""The roster: who can be given work, and how each of them works."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import ClassVar, Final
+
+from perdure.agents.agent import Agent
+from perdure.agents.strategies import STRATEGIES, AgentStrategy
+from perdure.core.calls import Failure
+from perdure.core.growth import Finish, Move, Strategy, View
+from perdure.errors import PerdureError
+from perdure.plan.problems import did_you_mean
+
+
+class BadAgent(PerdureError):
+    """An agent cannot be what it says."""
+
+    code: ClassVar[str] = "PRD4101"
+    exit_code: int = 6
+
+
+class Roster:
+    """Agents by name, and the strategies they work by."""
+
+    def __init__(
+        self,
+        agents: Iterable[Agent],
+        strategies: Mapping[str, AgentStrategy] = STRATEGIES,
+        tools: Iterable[str] | None = None,
+    ) -> None:
+        """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands."""
+        known = None if tools is None else sorted(tools)
+        self._agents: Final = {name: _with_tools(each, known) for name, each in _by_name(agents).items()}
+        self._strategies: Final = strategies
+        for each in self._agents.values():
+            self._check(each)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Whom plans may name."""
+        return tuple(sorted(self._agents))
+
+    def find(self, name: str) -> Agent | None:
+        """An agent by its name."""
+        return self._agents.get(name)
+
+    def _check(self, agent: Agent) -> None:
+        if agent.strategy not in self._strategies:
+            hint = did_you_mean(agent.strategy, self._strategies) or f"one of {', '.join(sorted(self._strategies))}"
+            raise BadAgent(f'"{agent.name}" works by "{agent.strategy}", which there is not', hint)
+        for name in agent.fallbacks:
+            if name not in self._agents:
+                hint = did_you_mean(name, self._agents) or "name an agent that there is"
+                raise BadAgent(f'"{agent.name}" falls back on "{name}", whom there is not', hint)
+
+    def strategies(self) -> dict[str, Strategy]:
+        """What the core asks: a strategy by its name for whoever works so, and each agent's own by `agent:NAME`."""
+        named: dict[str, Strategy] = {name: partial(self._work, name) for name in self._strategies}
+        own = {f"agent:{each.name}": partial(self._work, each.strategy) for each in self._agents.values()}
+        return named | own
+
+    def _work(self, strategy: str, view: View) -> Move | Finish | None:
+        agent = self._agents.get(view.agent)
+        if agent is None:
+            told = "; ".join(
+                filter(None, (f'there is no agent "{view.agent}"', did_you_mean(view.agent, self._agents)))
+            )
+            return Finish("failure", failure=Failure("unavailable", told))
+        return self._strategies[strategy](view, agent)
+
+
+def _with_tools(agent: Agent, known: Sequence[str] | None) -> Agent:
+    """The agent with the tools that it means, by name: what is not there is not asked for, also not after a crash."""
+    if known is None:
+        return agent
+    meant = tuple(name for name in known if any(fnmatchcase(name, pattern) for pattern in agent.tools))
+    return agent.model_copy(update={"tools": meant})
+
+
+def _by_name(agents: Iterable[Agent]) -> dict[str, Agent]:
+    found: dict[str, Agent] = {}
+    for each in agents:
+        if found.setdefault(each.name, each) is not each:
+            raise BadAgent(f'two agents are called "{each.name}"', "give one of them another name")
+    return found

@@ -1,0 +1,136 @@
+"""E10: an agent whose process is killed goes on where it was: nothing is done twice, no finished thought is paid twice."""
+
+import asyncio
+import json
+import random
+import sys
+import time
+from collections import Counter
+from types import ModuleType
+
+import agent_scenes
+import pytest
+from agent_scenes import ASKED, EFFECTS, SCENES, plan_for
+
+from perdure import Engine
+from perdure.core import events as e
+from perdure.core.events import decode
+from perdure.journal.memory import MemoryJournal
+from perdure.testing.crashes import Disk, Fault, crashing
+from perdure.testing.replays import assert_replays
+
+MOST_TURNS = 200
+SHARDS = 2
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv(EFFECTS, str(tmp_path / "effects"))
+    monkeypatch.setenv(ASKED, str(tmp_path / "asked"))
+    return tmp_path
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def settings(scene):
+    agent, script, _, _ = SCENES[scene]
+    tools, models = [agent_scenes.take, agent_scenes.look], {"default": agent_scenes.Noting(script)}
+    return {"tools": tools, "agents": [agent], "models": models}
+
+
+async def to_the_end(journal, scene, turn, what):
+    """Die at a turn, and go on in another process; whether there was such a turn."""
+
+    def plot(n, _):
+        return Fault(what) if n == turn else None
+
+    async with crashing(journal, plot, **settings(scene)) as engine:
+        dead = asyncio.Event()
+        engine.journal.died = dead.set
+        starting = asyncio.ensure_future(engine.start(plan_for(scene)))
+        ended = asyncio.ensure_future(_ended(starting))
+        await asyncio.wait([ended, asyncio.ensure_future(dead.wait())], return_when="FIRST_COMPLETED", timeout=20)
+        for each in (ended, starting):
+            each.cancel()
+        was_there = dead.is_set()
+    async with Engine.open(journal=Disk(journal), resume=True, **settings(scene)) as engine:
+        for run in await journal.runs():
+            result = await engine.run(run.id).result()
+            assert result.output == SCENES[scene][2]
+            await assert_replays(journal, run.id)
+    return was_there
+
+
+async def _ended(starting):
+    return await (await starting).result()
+
+
+async def facts_of(journal):
+    [run] = await journal.runs()
+    _, entries = await journal.load(run.id)
+    return [decode(each.type, each.body) for each in entries]
+
+
+def check(place, scene, facts):
+    """Every thought was asked as often as it was begun, and finished once; every deed was done once, or taken back."""
+    done = [each for each in lines(place / "effects") if each[0] == "keyed"]
+    undone = {each[5] for each in lines(place / "effects") if each[0] == "undone"}
+    kept = Counter(key for *_, key in done if key not in undone)
+    assert len(kept) == len(SCENES[scene][3])
+    finished = Counter(each.step for each in facts if isinstance(each, e.AttemptEnded) and each.deed == "do")
+    assert max(finished.values()) == 1
+    asked = Counter(lines(place / "asked"))
+    begun = Counter(each.call for each in facts if isinstance(each, e.AttemptStarted))
+    assert all(times <= begun[digest] for digest, times in asked.items())
+
+
+@pytest.mark.parametrize("what", ["lose", "keep"])
+@pytest.mark.parametrize("scene", SCENES)
+def test_e10_killed_at_every_turn_it_goes_on_there(scene, what, place):
+    for turn in range(1, MOST_TURNS):
+        journal = MemoryJournal()
+        was_there = asyncio.run(to_the_end(journal, scene, turn, what))
+        runs = asyncio.run(journal.runs())
+        if runs:
+            check(place, scene, asyncio.run(facts_of(journal)))
+        for each in ("effects", "asked"):
+            (place / each).unlink(missing_ok=True)
+        if not was_there:
+            break
+    assert 5 < turn < MOST_TURNS
+
+
+# ------------------------------------------------------------------------------- real processes
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("scene", SCENES)
+def test_e10_killed_for_real_at_any_moment(scene, place, processes, monkeypatch, volume):
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # else each process imports pytest first
+    draw = random.Random(scene)
+    for number in range(volume(4, 200)):
+        path = place / f"{number}.db"
+        for _ in range(4):
+            started = processes.Event()
+            process = processes.Process(target=agent_scenes.work, args=(scene, path, place, started), daemon=True)
+            process.start()
+            started.wait(30)
+            time.sleep(draw.uniform(0, 0.06))
+            process.kill()
+            process.join()
+        asyncio.run(_last(scene, path, place))
+        for each in ("effects", "asked"):
+            (place / each).unlink(missing_ok=True)
+
+
+async def _last(scene, path, place):
+    async with agent_scenes.opened(scene, path, resume=True) as engine:
+        runs = await engine.journal.runs()
+        run = engine.run(runs[0].id) if runs else await engine.start(plan_for(scene))
+        result = await run.result()
+        assert result.output == SCENES[scene][2], result.failure
+        _, entries = await engine.journal.load(run.id)
+        check(place, scene, [decode(each.type, each.body) for each in entries])
+        await assert_replays(engine.journal, run.id)
