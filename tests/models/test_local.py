@@ -102,6 +102,7 @@ def test_a_server_that_dies_in_the_middle_is_a_failure():
         model = ProviderModel(Place("local", url), local.NAME)
         with pytest.raises(ModelFailed) as found:
             await model.ask(Request("default", [Said("Tell a long story.")], tokens=500), lambda _: process.kill())
+        process.wait()
         with pytest.raises(ModelFailed) as after:
             await model.ask(Request("default", [Said("Hello?")]), lambda _: None)
         await model.close()

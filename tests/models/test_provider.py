@@ -54,7 +54,7 @@ def test_an_answer_is_heard_piece_by_piece_and_counted():
     assert (answer.tokens_in, answer.tokens_out, answer.usd, answer.model) == (7, 2, 0.0, "fake-1")
     sent = fake.asked[0]
     assert (sent["model"], sent["stream"], sent["temperature"]) == ("m", True, 0.5)
-    assert sent.get("max_tokens", sent.get("max_completion_tokens")) == 50
+    assert sent["max_tokens"] == 50
     assert [each["role"] for each in sent["messages"]] == ["system", "user"]
     assert "tool_choice" not in sent
 
@@ -226,6 +226,7 @@ def test_a_choice_has_its_chances():
     [
         ("logprobs is not supported by this model", "logprobs", {"choices": ("yes", "no")}),
         ("unknown field response_format", "json_schema", {"returns": {"type": "object"}}),
+        ("'max_tokens' is not supported, use 'max_completion_tokens'", "max_tokens", {}),
     ],
 )
 def test_what_a_provider_does_not_take_is_left_out_at_the_next_try(told, missing, more):
@@ -403,7 +404,7 @@ def test_a_library_that_is_not_there_says_what_to_install(monkeypatch):
 def test_a_missing_key_names_its_variable(monkeypatch):
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with pytest.raises(NoKey, match="ANTHROPIC_API_KEY is not set") as found:
-        model_by_name("anthropic:claude-sonnet-4-5")
+        model_by_name("anthropic:claude-sonnet-5-5")
     assert found.value.code == "PRD4002"
 
 

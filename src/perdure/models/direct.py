@@ -32,10 +32,17 @@ LETTERS: Final = 4
 """Of a token, where a provider does not count them."""
 TOP: Final = 10
 """Other tokens that are asked for, where a choice is to be weighed."""
-EXTRAS: Final = (("logprob", "log-probabilities"), ("response_format", "a schema"), ("json_schema", "a schema"))
+OLDER, CHANCES, SCHEMA = "`max_tokens`", "log-probabilities", "a schema"
+EXTRAS: Final = (
+    ("max_completion_tokens", OLDER),
+    ("logprob", CHANCES),
+    ("response_format", SCHEMA),
+    ("json_schema", SCHEMA),
+)
 """Words in a refusal, and what it is that a provider does not take."""
 PROFILE: Final = OpenAIModelProfile(
     openai_chat_streaming_requires_finish_reason=True,  # an answer that does not end was broken off
+    openai_chat_supports_max_completion_tokens=False,  # the older word is known everywhere but at OpenAI's
     native_output_requires_schema_in_instructions=True,  # a small server holds a model to a schema that it never saw
 )
 
@@ -79,17 +86,19 @@ class Direct:
 
     def _settings(self, request: Request) -> ModelSettings:
         found = OpenAIChatModelSettings(max_retries=0)
-        if request.tokens is not None:
+        if request.tokens is not None and self._takes(OLDER):
             found["max_tokens"] = request.tokens
+        elif request.tokens is not None:
+            found["extra_body"] = {"max_completion_tokens": request.tokens}
         if request.temperature is not None:
             found["temperature"] = request.temperature
-        if request.choices and not request.offers and self._takes("log-probabilities"):
+        if request.choices and not request.offers and self._takes(CHANCES):
             found["openai_logprobs"] = True
             found["openai_top_logprobs"] = TOP
         return found
 
     def _takes(self, extra: str) -> bool:
-        if extra == "log-probabilities" and self._model.profile.get("openai_supports_reasoning", False):
+        if extra == CHANCES and self._model.profile.get("openai_supports_reasoning", False):
             return False
         return extra not in self._untaken
 
@@ -97,7 +106,7 @@ class Direct:
         found = ModelRequestParameters(function_tools=tools_of(request.offers))
         if wanted is None:
             return found
-        native = self._model.profile.get("supports_json_schema_output", False) and self._takes("a schema")
+        native = self._model.profile.get("supports_json_schema_output", False) and self._takes(SCHEMA)
         found.output_mode = "native" if native else "prompted"
         found.output_object = OutputObjectDefinition(dict(wanted.schema), name="answer")
         return found
