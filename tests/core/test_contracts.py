@@ -36,7 +36,6 @@ def test_e1_what_a_step_requires_must_hold_before_it_starts(step):
         ({"accept": [{"schema": {"type": "integer"}}]}, 3, None),
         ({"accept": [{"schema": {"type": "string"}}]}, 3, "not met: its schema: "),
         ({"accept": [{"schema": {"type": "string"}, "title": "a text"}]}, 3, "not met: a text: "),
-        ({"accept": [{"agent": "judge"}]}, 3, "agents do not judge yet"),
         ({"ensures": ["output == 3", "exit == 'success'"]}, 3, None),
         ({"ensures": ["output == 4"]}, 3, "it does not ensure: output == 4 (output is 3)"),
     ],

@@ -122,9 +122,19 @@ def test_a_question_that_a_judge_cannot_be_asked_fails_the_step():
     assert driven(plan, {"a": {}}).failure.kind == "invalid"
 
 
+def test_e13_an_agent_may_judge():
+    plan = [tool("a", accept=[{"agent": "critic", "title": "Is it two?", "with": {"limit": 2}}])]
+    world = driven(plan, {"a": 1, "a~": {"met": False, "why": "it is one"}})
+    assert world.failure.message == "not met: Is it two?: it is one"
+    call = next(made.call for made in world.made if made.deed == "judge")
+    assert (call.kind, call.name) == ("agent", "critic")
+    assert (call.arguments["task"], call.arguments["with"]) == ("Is it two?", {"output": 1, "limit": 2})
+    assert driven(plan, {"a": 2, "a~": {"met": True, "why": ""}}).output == 2
+
+
 def test_agents_and_groups_are_not_judged_in_silence():
-    world = driven([tool("a", accept=[{"agent": "critic"}])], {"a": 1})
-    assert "agents do not judge yet" in world.failure.message
+    world = driven([{"id": "g", "steps": [tool("a")], "accept": [{"agent": "critic"}]}], {"a": 1})
+    assert "an agent judges what one call gives" in world.failure.message
     world = driven([{"id": "g", "steps": [tool("a")], "accept": [{"tool": "x.one"}]}], {"a": 1})
     assert "a tool judges what one call gives" in world.failure.message
     agent = {"id": "g", "agent": "coder", "accept": [{"tool": "x.one"}]}

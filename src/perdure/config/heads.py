@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from perdure.config.owned import read_owned
 from perdure.config.settings import PROVIDERS, Heads, SettingValueError
 from perdure.config.values import Said
-from perdure.models.places import KNOWN, Place, Places, flaw_of
 
 if TYPE_CHECKING:
     from perdure.models import Models
+    from perdure.models.places import Place, Places
 
 
 def providers_in(said: Mapping[str, Said]) -> Mapping[str, Mapping[str, str]]:
@@ -30,6 +30,8 @@ def providers_in(said: Mapping[str, Said]) -> Mapping[str, Mapping[str, str]]:
 
 
 def _check(provider: str, words: Mapping[str, str], origin: str) -> None:
+    from perdure.models.places import flaw_of  # noqa: PLC0415  most describe none
+
     if Path(origin).is_absolute():
         read_owned(Path(origin))
     if flaw := flaw_of(provider, words.get("url", ""), words.get("key", "")):
@@ -37,12 +39,16 @@ def _check(provider: str, words: Mapping[str, str], origin: str) -> None:
         raise SettingValueError(f"{origin}: {PROVIDERS}.{provider}: {flaw}", hint)
 
 
-def places_of(heads: Heads) -> Places:
+def places_of(heads: Heads) -> "Places":
     """Who may be asked: what the user has described, and the providers of the models that the user has set."""
+    from perdure.models.places import Places  # noqa: PLC0415  only where somebody is asked
+
     return Places([_place(name, words) for name, words in heads.providers.items()], heads.named)
 
 
-def _place(provider: str, words: Mapping[str, str]) -> Place:
+def _place(provider: str, words: Mapping[str, str]) -> "Place":
+    from perdure.models.places import KNOWN, Place  # noqa: PLC0415  as above
+
     key, url = words.get("key", ""), words.get("url", "")
     known = KNOWN[provider].keys if provider in KNOWN and not url else ()
     return Place(provider, url, (key,) if key else known)
@@ -50,6 +56,6 @@ def _place(provider: str, words: Mapping[str, str]) -> Place:
 
 def models_of(heads: Heads) -> "Models":
     """The models of an engine."""
-    from perdure.models import Models  # noqa: PLC0415  whoever only looks at settings needs none
+    from perdure.models import Models  # noqa: PLC0415  who only looks at settings needs none
 
-    return Models(heads.tiers, places_of(heads))
+    return Models(heads.tiers, lambda: places_of(heads))

@@ -80,8 +80,8 @@ def _unasked(cell: Cell, criterion: Criterion) -> str:
     """Why a judge cannot be asked; those who can are asked one by one, before this."""
     if criterion in cell.traits.judges and not isinstance(cell.body, Body):
         return ""
-    why = "agents do not judge yet" if criterion.agent else "a tool judges what one call gives, by `accept`"
-    return f"{criterion.title or 'a judgement'}: {why}"
+    who = "an agent" if criterion.agent else "a tool"
+    return f"{criterion.title or 'a judgement'}: {who} judges what one call gives, by `accept`"
 
 
 # ------------------------------------------------------------------------------- the values

@@ -35,7 +35,7 @@ def _since(scope: Scope, call: ModelCall, fill: Fill) -> dict[str, Any]:
     """Where a call goes on, what was answered there, and what came of the calls that were asked for."""
     earlier = _ended(scope, str(call.after))
     work = earlier.result.body if earlier.result else None
-    if not isinstance(work, Work) or not work.digest:
+    if not isinstance(work, Work) or not work.digest or not isinstance(earlier.traits.call, ModelCall):
         raise ExpressionError(NO_VALUE, f'"{call.after}" has asked no model', "name a step that asks one")
     results = [_result(scope, each, fill) for each in call.results]
     return {"after": work.digest, "answer": _kept(earlier), **({"results": results} if results else {})}

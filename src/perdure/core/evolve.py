@@ -21,7 +21,7 @@ from perdure.core.spending import (
     note_question,
     reserve,
     settle,
-    settle_undo,
+    settle_beside,
 )
 from perdure.core.state import State
 from perdure.core.values import Value
@@ -359,7 +359,7 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
         count(state, event.usage)
     if event.deed == "undo":
         effect = state.undoing[event.step, event.visit]
-        settle_undo(effect.cell, event.usage)
+        settle_beside(effect.cell, event.usage)
         effect.flying, effect.failure, effect.approval = False, event.failure, event.approval
         effect.uncounted += event.approval is not None
         if event.failure is None and event.approval is None:
@@ -367,6 +367,7 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
         return
     cell = state.cells[event.step]
     if event.deed != "do":
+        settle_beside(cell, event.usage)
         _look_over(state, cell, event)
         return
     work = cell.work

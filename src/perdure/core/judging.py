@@ -1,11 +1,11 @@
-"""Criteria that a tool judges: it is asked about what a step gave, one after the other, in the order of the plan.
+"""Criteria that a tool or an agent judges: they are asked about what a step gave, in the order of the plan.
 
 A judge says `true` or `false`, or `{"met": …, "why": …}`. It is a look, not a try: it takes no place and leaves the
 attempt it is about as it was. A judge that cannot be reached is asked a few times more.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Approval, Call, Failure, is_yes
@@ -24,6 +24,19 @@ from perdure.plan.raw import is_mapping
 
 PASSING = frozenset({"transient", "rate_limited", "timeout", "unavailable"})
 """Failures of a judge after which it is asked again."""
+
+
+VERDICT: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "required": ["met", "why"],
+    "properties": {"met": {"type": "boolean"}, "why": {"type": "string"}, "score": {"type": "number"}},
+}
+"""What an agent says that judges."""
+
+
+def name_of(judge: Criterion) -> str:
+    """Who judges."""
+    return str(judge.tool or judge.agent)
 
 
 def is_judged(turn: Deciding, cell: Cell, exit_: str) -> tuple[bool, Failure | None]:
@@ -47,13 +60,15 @@ def _may_pass(verdict: Look, failure: Failure | None) -> bool:
 
 
 def _objection(turn: Deciding, judge: Criterion, told: e.AttemptEnded) -> Failure:
-    title = judge.title or judge.tool
+    title = judge.title or name_of(judge)
     if told.failure is not None:
-        return Failure(told.failure.kind, f"{judge.tool}, which judges it, failed: {told.failure.message}")
+        return Failure(told.failure.kind, f"{name_of(judge)}, which judges it, failed: {told.failure.message}")
     said = told.output.load(turn.read)
     met = said.get("met") if is_mapping(said) else said
     if met is not False:
-        return Failure("invalid", f"{title}: {judge.tool} says {said!r:.80}; a judge says true, false or {{met, why}}")
+        return Failure(
+            "invalid", f"{title}: {name_of(judge)} says {said!r:.80}; a judge says true, false or {{met, why}}"
+        )
     why = said.get("why") if is_mapping(said) else None
     return Failure("unmet", f"not met: {title}" + (f": {why}" if why else ""))
 
@@ -69,13 +84,13 @@ def _settle_approval(turn: Deciding, cell: Cell, verdict: Look, approval: Approv
         return _ask(turn, cell, judge, (*verdict.approved, approval.digest))
     else:
         told = refusal(turn.state, verdict.question)
-        return True, Failure("denied", f"{judge.tool}, which judges it, was not allowed: {told.message}")
+        return True, Failure("denied", f"{name_of(judge)}, which judges it, was not allowed: {told.message}")
     return False, None
 
 
 def _ask_person(turn: Deciding, cell: Cell, judge: Criterion, approval: Approval) -> None:
     number = cell.work.looks
-    text = f"To judge {cell.key} by {judge.tool}: {approval.text}"
+    text = f"To judge {cell.key} by {name_of(judge)}: {approval.text}"
     about: dict[str, Any] = {
         "step": cell.key,
         "visit": cell.visit,
@@ -91,7 +106,7 @@ def _ask(turn: Deciding, cell: Cell, judge: Criterion, approved: tuple[str, ...]
     try:
         call = judging_call(turn.state, cell)
     except ExpressionError as error:
-        return True, Failure("invalid", f"{judge.title or judge.tool}: {error.message}")
+        return True, Failure("invalid", f"{judge.title or name_of(judge)}: {error.message}")
     seconds = turn.state.rules.seconds(call) or LOOK_SECONDS
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": cell.work.looks + 1, "deed": "judge"}
     due = turn.now + round(seconds * 1000)
@@ -103,7 +118,7 @@ def _ask_again(turn: Deciding, cell: Cell, judge: Criterion, verdict: Look) -> t
     failure = verdict.told.failure if verdict.told else None
     if verdict.tries >= LOOKING.attempts:
         why = failure.message if failure else "its process died"
-        return True, Failure("unavailable", f"{judge.tool}, which judges it, failed: {why}")
+        return True, Failure("unavailable", f"{name_of(judge)}, which judges it, failed: {why}")
     if verdict.due is not None:
         return _ask(turn, cell, judge, verdict.approved) if verdict.due <= turn.now else (False, None)
     draw = drawn(turn.state, f"{cell.key}~", cell.visit, verdict.number)
@@ -118,7 +133,11 @@ def judging_call(state: State, cell: Cell, secrets: Mapping[str, Any] | None = N
     seen: dict[str, Any] = {"output": _given(state, cell), "exit": "success"}
     if secrets is not None:
         seen["secrets"] = secrets
-    return Call("tool", str(judge.tool), filled(state, cell.scope, judge.with_, **seen))
+    given = filled(state, cell.scope, judge.with_, **seen)
+    if judge.agent is None:
+        return Call("tool", str(judge.tool), given)
+    task = judge.title or "Judge whether this is good enough."
+    return Call("agent", judge.agent, {"task": task, "with": {"output": seen["output"], **given}, "returns": VERDICT})
 
 
 def _given(state: State, cell: Cell) -> Any:

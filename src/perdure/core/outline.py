@@ -175,8 +175,8 @@ class Traits:
         self.is_judged: Final = self.working is not None and bool(self.working.accept or self.working.ensures)
         """Whether its result has to fulfil something."""
         accept = self.working.accept if self.working is not None and self.kind == "work" else ()
-        self.judges: Final = tuple(each for each in accept if each.tool is not None)
-        """Tools that say whether its result is good."""
+        self.judges: Final = tuple(each for each in accept if each.tool is not None or each.agent is not None)
+        """Tools and agents that say whether its result is good."""
         self.grows: Final = step.grows if isinstance(step, Growing) else None
         """What its result may add to the plan."""
         self.budgets: Final = _budgets_of(node) if self.kind not in _UNSPENDING else ()

@@ -178,8 +178,8 @@ def item_of(state: State, scope: Scope) -> Any:
 def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) -> Call:
     """What a step asks its performer to do. Without secrets, each is a note of its name."""
     found = filled_call(state, cell.scope, cell.traits.call, secrets)
-    if found.kind == "model" and isinstance(cell.step, DecideStep):
-        return Call("model", found.name, {"choices": list(cell.step.choices), **found.arguments})
+    if found.kind != "tool" and isinstance(cell.step, DecideStep):
+        return Call(found.kind, found.name, {"choices": list(cell.step.choices), **found.arguments})
     return found
 
 

@@ -61,8 +61,8 @@ def _charged(cell: Cell, reserved: Amounts, usage: Usage) -> Amounts:
     return found
 
 
-def settle_undo(cell: Cell, usage: Usage | None) -> None:
-    """Taking back is never refused for want of money, but what it took is spent."""
+def settle_beside(cell: Cell, usage: Usage | None) -> None:
+    """Taking back and judging are never refused for want of money, but what they took is spent."""
     for ledger in cell.ledgers if usage is not None else ():
         ledger.spend(amounts_of(usage))
 

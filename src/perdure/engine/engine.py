@@ -20,7 +20,7 @@ from perdure.core.refusing import Refused
 from perdure.core.state import State
 from perdure.core.values import keep, well_formed
 from perdure.engine.handle import RunHandle
-from perdure.engine.heads import asking_of, strategies_of
+from perdure.engine.heads import Heads
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.means import Means
@@ -139,24 +139,13 @@ class Engine:
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = layers_of(policy)
         is_all = performer is None
-        asking, grown = (
-            asking_of(models, known, layers),
-            strategies_of(agents, strategies or {}, known if is_all else None),
-        )
-        knowledge = knowledge_of(
-            known.values(),
-            named,
-            grown,
-            held,
-            layers,
-            is_all=is_all,
-            expected=asking.expected if asking else None,
-        )
+        heads = Heads(models, agents, known, layers, is_all=is_all)
+        grown = {**heads.strategies(), **(strategies or {})}
+        knowledge = knowledge_of(known.values(), named, grown, held, layers, is_all=is_all, expected=heads.expected)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, (tier, toolchains), closing)
-            doing: Performer = Everyone(known, performer, hands, failures, asking)
-            if asking:
-                closing.push_async_callback(asking.close)
+            doing: Performer = Everyone(known, performer, hands, failures, heads)
+            closing.push_async_callback(heads.close)
             if secrets is not None:
                 closing.enter_context(kept_out_of_logs(held))
                 doing = Discreet(doing, held)

@@ -1,46 +1,88 @@
-"""What an engine thinks with: the models it may ask, and the tools that they are told of."""
+"""What an engine thinks with: the models it may ask, the agents it may give work to, and the tools they are told of."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
+from perdure.core.calls import Call, Outcome
 from perdure.core.policy import Layer, judge
-from perdure.ports import Model, Offer
+from perdure.ports import Attempt, Model, Offer
 from perdure.tools import AnyTool
 
 if TYPE_CHECKING:
     from perdure.agents.agent import Agent
+    from perdure.agents.performing import AgentPerformer
+    from perdure.agents.roster import Roster
     from perdure.models import ModelPerformer, Models
 
 
-def asking_of(
-    models: "Models | Mapping[str, Model | str] | None", tools: Mapping[str, AnyTool], layers: tuple[Layer, ...]
-) -> "ModelPerformer | None":
-    """Whoever asks the models; None if there are none."""
-    if models is None:
-        return None
-    from perdure.models import ModelPerformer, Models  # noqa: PLC0415  most engines ask no model
+class Heads:
+    """Models and agents. What most engines never need is loaded when it is first needed."""
 
-    def offers(names: Sequence[str], inner: tuple[Layer, ...]) -> Sequence[Offer]:
-        return offered(tools, names, (*layers, *inner))
+    def __init__(
+        self,
+        models: "Models | Mapping[str, Model | str] | None",
+        agents: "Iterable[Agent]",
+        tools: Mapping[str, AnyTool],
+        layers: tuple[Layer, ...],
+        *,
+        is_all: bool,
+    ) -> None:
+        self._models: Final = models
+        self._agents: Final = tuple(agents)
+        self._tools: Final = tools
+        self._layers: Final = layers
+        self._is_all: Final = is_all
+        """Whether nobody performs a tool that is not among these."""
 
-    return ModelPerformer(models if isinstance(models, Models) else Models(models), offers)
+    def knows(self, call: Call) -> bool:
+        """Whether a call is for somebody here."""
+        if call.kind == "model":
+            return self._models is not None
+        return call.kind == "agent" and any(each.name == call.name for each in self._agents)
 
+    def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
+        """Ask a model, or an agent as a whole."""
+        return (self._asking if attempt.call.kind == "model" else self._working).perform(attempt)
 
-def strategies_of(agents: "Iterable[Agent]", own: Mapping[str, Any], tools: Iterable[str] | None) -> Mapping[str, Any]:
-    """Strategies by name: those of the agents, and the user's own, which come first. `tools`: all that there are."""
-    listed = tuple(agents)
-    if not listed:
-        return own
-    from perdure.agents.roster import Roster  # noqa: PLC0415  most engines have no agents
+    def expected(self, call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
+        """What a call of a model may take, with what the plan says of that."""
+        return said if self._models is None else self._asking.expected(call, said)
 
-    return {**Roster(listed, tools=tools).strategies(), **own}
+    async def close(self) -> None:
+        """Let go of connections to providers, if there are any."""
+        if "_asking" in vars(self):
+            await self._asking.close()
 
+    def strategies(self) -> Mapping[str, Any]:
+        """What agents are grown by."""
+        return self._roster.strategies() if self._agents else {}
 
-def offered(tools: Mapping[str, AnyTool], names: Sequence[str], layers: tuple[Layer, ...]) -> list[Offer]:
-    """The tools that are meant by some names, by name; but for those that no rule lets be called."""
-    meant = [tools[each] for each in sorted(tools) if any(fnmatchcase(each, name) for name in names)]
-    return [_offer(each) for each in meant if judge(layers, each.called).verdict != "deny"]
+    @cached_property
+    def _asking(self) -> "ModelPerformer":
+        from perdure.models import ModelPerformer, Models  # noqa: PLC0415  most engines ask no model
+
+        models = self._models if isinstance(self._models, Models) else Models(self._models or {})
+        return ModelPerformer(models, self._offers)
+
+    @cached_property
+    def _working(self) -> "AgentPerformer":
+        from perdure.agents.performing import AgentPerformer  # noqa: PLC0415  most engines have no agents
+
+        return AgentPerformer(self._roster, self._asking)
+
+    @cached_property
+    def _roster(self) -> "Roster":
+        from perdure.agents.roster import Roster  # noqa: PLC0415  as above
+
+        return Roster(self._agents, tools=self._tools if self._is_all else None)
+
+    def _offers(self, names: Sequence[str], inner: tuple[Layer, ...]) -> Sequence[Offer]:
+        """The tools that are meant by some names, by name; but for those that no rule lets be called."""
+        layers = (*self._layers, *inner)
+        meant = [self._tools[each] for each in sorted(self._tools) if any(fnmatchcase(each, name) for name in names)]
+        return [_offer(each) for each in meant if judge(layers, each.called).verdict != "deny"]
 
 
 def _offer(tool: AnyTool) -> Offer:

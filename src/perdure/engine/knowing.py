@@ -19,6 +19,7 @@ from perdure.tools.declaring import parameters_of
 from perdure.tools.hands import Hands
 
 if TYPE_CHECKING:
+    from perdure.engine.heads import Heads
     from perdure.tools.rules import Rule
 
 
@@ -26,7 +27,7 @@ Expected = Callable[[Call, Mapping[str, float]], Mapping[str, float]]
 
 
 class Everyone:
-    """Performs what a step asks for: tools by itself, the rest by whoever was handed in."""
+    """Performs what a step asks for: tools by itself, the rest by whoever was handed in, or by models and agents."""
 
     def __init__(
         self,
@@ -34,21 +35,21 @@ class Everyone:
         other: Performer | None,
         hands: Hands | None = None,
         failures: "Sequence[Rule]" = (),
-        models: Performer | None = None,
+        heads: "Heads | None" = None,
     ) -> None:
         self._tools = tools
         self._failures = _checked(failures) if failures else ()
         self._performer = ToolPerformer(tools.values(), hands=hands, failures=self._failures)
         self._other = other
-        self._models = models
+        self._heads = heads
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Hand it to the one who knows."""
         call = attempt.call
         if call.kind == "tool" and (call.name in self._tools or self._other is None):
             return self._performer.perform(attempt)
-        if call.kind == "model" and self._models is not None:
-            return self._models.perform(attempt)
+        if self._heads is not None and self._heads.knows(call):
+            return self._heads.perform(attempt)
         return _by_nobody(attempt) if self._other is None else self._by_other(self._other, attempt)
 
     async def _by_other(self, other: Performer, attempt: Attempt) -> Outcome:
@@ -117,7 +118,7 @@ def knowledge_of(  # noqa: C901, PLR0913  each is a part of the world
 
     def estimate(call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
         if call.kind == "model" and expected is not None:
-            return expected(call, said)
+            return expected(call, said)  # an agent that is asked as a whole says nothing before
         found = known.get(call.name) if call.kind == "tool" else None
         return {**((found.declared.estimate if found else None) or {}), **said}
 

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -106,6 +105,8 @@ def _flaw_of_url(url: str, *, is_keyed: bool) -> str:
 
 
 def _is_loopback(url: str) -> bool:
+    from ipaddress import ip_address  # noqa: PLC0415  as costly as the rest of this file
+
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback

@@ -1,6 +1,6 @@
 """Which model is meant: a tier by what is configured, or one by its own name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from perdure.models.errors import NoModel
@@ -19,10 +19,10 @@ CONFIGURE: Final = 'write `default = "provider:model"` under [models] in your co
 class Models:
     """Models by tier or name. One that is named by a text is made when it is first asked.
 
-    `places` say who may be asked; without them, the providers that are named here.
+    `places` say who may be asked, or how to find out; without them, the providers that are named here.
     """
 
-    def __init__(self, named: Mapping[str, Model | str], places: "Places | None" = None) -> None:
+    def __init__(self, named: Mapping[str, Model | str], places: "Places | Callable[[], Places] | None" = None) -> None:
         self._named: Final = dict(named)
         self._places = places
         self._made: Final[dict[str, ProviderModel]] = {}
@@ -56,6 +56,8 @@ class Models:
     def _who(self) -> "Places":
         from perdure.models.places import Places  # noqa: PLC0415  as above
 
+        if callable(self._places):
+            self._places = self._places()
         if self._places is None:
             texts = [each for each in self._named.values() if isinstance(each, str)]
             # Models of somebody's own are named, too: then no provider is, and none may be asked.

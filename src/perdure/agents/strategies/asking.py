@@ -20,11 +20,16 @@ CHARACTERS: Final = 3
 """As many make a token at least."""
 
 
-def instructions_of(agent: Agent, manner: str = "") -> str:
-    """What the model of an agent is told before all else, as a text of a plan."""
+def who_is(agent: Agent, manner: str = "") -> str:
+    """What the model of an agent is told before all else."""
     who = [f"You are {agent.role}." if agent.role else "", f"Your goal: {agent.goal}" if agent.goal else ""]
     parts = [*who, agent.backstory, agent.instructions, manner]
-    return escaped("\n\n".join(each.strip() for each in parts if each.strip()))
+    return "\n\n".join(each.strip() for each in parts if each.strip())
+
+
+def instructions_of(agent: Agent, manner: str = "") -> str:
+    """The same as a text of a plan."""
+    return escaped(who_is(agent, manner))
 
 
 def task_of(view: View) -> str:

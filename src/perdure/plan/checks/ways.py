@@ -49,6 +49,8 @@ def _check_criteria(node: Node, step: Working) -> Iterator[Problem]:
             hint = "write an expression or a schema"
             yield Problem(CODE, "nobody is asked to judge by `relaxed`", (*node.path, "relaxed", n), hint)
     for n, criterion in enumerate(step.accept if isinstance(step, (GroupStep, MapStep, SubplanStep)) else ()):
-        if criterion.tool is not None:
-            hint = f"let {criterion.tool} judge the step inside that gives it"
-            yield Problem(CODE, "a tool judges what one call gives, not a group", (*node.path, "accept", n), hint)
+        judge = criterion.tool or criterion.agent
+        if judge is not None:
+            what = "a tool" if criterion.tool is not None else "an agent"
+            hint = f"let {judge} judge the step inside that gives it"
+            yield Problem(CODE, f"{what} judges what one call gives, not a group", (*node.path, "accept", n), hint)

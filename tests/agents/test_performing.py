@@ -1,0 +1,69 @@
+"""E13 T3: agents that are asked beside the plan's order: to choose, and to judge."""
+
+import asyncio
+
+from perdure import Engine, Plan, tool
+from perdure.agents import Agent
+from perdure.testing.models import ScriptedModel, news_in
+
+
+@tool(name="x.write", repeat="safe")
+def write(text: str) -> str:
+    """Write."""
+    return text
+
+
+def carried_out(steps, model, **plan):
+    async def go():
+        agents = [Agent(name="critic", instructions="Judge.", role="a critic"), Agent(name="guide")]
+        async with Engine.open(tools=[write], agents=agents, models={"default": model}) as engine:
+            run = await engine.start(Plan.model_validate({"steps": steps, **plan}))
+            return await run.result()
+
+    return asyncio.run(go())
+
+
+def test_e13_an_agent_judges_what_a_step_gave():
+    def judge(request):
+        return {"met": "good" in news_in(request.remarks), "why": "it is not good"}
+
+    step = {
+        "id": "w",
+        "tool": "x.write",
+        "with": {"text": "bad"},
+        "accept": [{"agent": "critic", "title": "Is it fine?"}],
+    }
+    model = ScriptedModel(judge)
+    result = carried_out([step], model)
+    assert (result.failure.kind, result.failure.message) == ("unmet", "not met: Is it fine?: it is not good")
+    assert model.asked[0].instructions == "You are a critic.\n\nJudge."
+    assert "output: bad" in model.asked[0].remarks[0].text
+    assert carried_out([{**step, "with": {"text": "good"}}], ScriptedModel(judge)).output == "good"
+
+
+def test_a_judge_that_says_nonsense_is_a_failure_that_says_who():
+    step = {"id": "w", "tool": "x.write", "with": {"text": "bad"}, "accept": [{"agent": "critic"}]}
+    result = carried_out([step], ScriptedModel(["maybe"]))
+    assert result.failure.kind == "invalid"
+    assert "critic, which judges it" in result.failure.message
+
+
+def test_t3_an_agent_picks_the_next_label():
+    steps = [
+        {"id": "way", "decide": {"agent": "guide", "task": "Left or right?"}, "choices": ["left", "right"]},
+        {"id": "left", "done": "went left"},
+        {"id": "right", "done": "went right"},
+    ]
+    model = ScriptedModel(["right"])
+    assert carried_out(steps, model).output == "went right"
+    assert model.asked[0].choices == ("left", "right")
+
+
+def test_what_a_judge_takes_counts():
+    step = {"id": "w", "tool": "x.write", "with": {"text": "bad"}, "accept": [{"agent": "critic"}]}
+    result = carried_out([step], ScriptedModel([{"met": True, "why": "x" * 400}]))
+    assert result.status == "succeeded"
+    assert result.usage.tokens > 100
+    steps = [step, {**step, "id": "v"}, {"id": "m", "model": "default", "prompt": "More?", "tokens": 10}]
+    result = carried_out(steps, ScriptedModel([{"met": True, "why": "x" * 400}]), budget={"tokens": 200})
+    assert (result.failure.kind, result.steps["v"].exit) == ("budget", "success")
