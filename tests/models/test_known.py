@@ -4,10 +4,13 @@ import asyncio
 import json
 
 import pytest
-from fake_provider import Reply, playing, refused
+from fake_provider import Reply, called, playing, refused, said
 
-from perdure import Engine, Plan
+from perdure import Engine, Plan, tool
+from perdure.agents.agent import Agent
+from perdure.models.places import Place, Places
 from perdure.models.provider import model_by_name
+from perdure.models.tiers import Models
 from perdure.ports import Answered, ModelFailed, Offer, Request, Returned, Said
 
 KEY = "sk-do-not-tell-0123456789"
@@ -177,3 +180,31 @@ def test_no_key_gets_into_the_journal(monkeypatch, tmp_path):
     kept = b"".join(each.read_bytes() for each in tmp_path.rglob("*") if each.is_file())
     assert b"Incorrect API key" in kept
     assert KEY.encode() not in kept
+
+
+def test_an_agent_works_with_a_provider_and_connections_are_let_go():
+    """Names of tools go out and come back, and a call and what came of it are one to the provider."""
+
+    @tool(name="x.look", repeat="safe")
+    def look(at: str) -> str:
+        """Look at something."""
+        return f"{at} is blue"
+
+    agent = Agent(name="looker", tools=("x.*",), strategy="react")
+    step = {"id": "a", "agent": "looker", "task": "What colour is the sky?"}
+
+    async def go():
+        async with playing(called(("x__look", '{"at": "the sky"}')), said("Blue")) as fake:
+            models = Models({"default": "box:m"}, Places([Place("box", fake.url)]))
+            async with Engine.open(models=models, agents=[agent], tools=[look]) as engine:
+                run = await engine.start(Plan.model_validate({"steps": [step]}))
+                result = await run.result()
+            await asyncio.wait_for(fake.left.wait(), 5)
+            return result, fake.asked
+
+    result, (first, second) = asyncio.run(go())
+    assert (result.status, "Blue" in json.dumps(result.output)) == ("succeeded", True)
+    assert [each["function"]["name"] for each in first["tools"]] == ["x__look"]
+    assistant, returned = second["messages"][-2:]
+    assert assistant["tool_calls"][0]["id"] == returned["tool_call_id"] == "call0"
+    assert returned["content"] == "the sky is blue"

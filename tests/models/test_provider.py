@@ -83,6 +83,31 @@ def test_a_price_that_nobody_knows_is_none_and_a_server_here_costs_nothing():
     assert ProviderModel(Place("openai", keys=("OPENAI_API_KEY",)), "no-such-thing").price(1, 1) is None
 
 
+def test_many_may_ask_at_once_over_the_same_line():
+    async def go():
+        async with playing(*(said("Hi") for _ in range(5))) as fake:
+            model = ProviderModel(Place("box", fake.url), "m")
+            found = await asyncio.gather(*(model.ask(request(), lambda _: None) for _ in range(5)))
+            line = model._line
+            await model.close()
+            return [each.text for each in found], line._client.is_closed
+
+    assert asyncio.run(go()) == (["Hi"] * 5, True)
+
+
+def test_a_model_that_was_closed_can_be_asked_again():
+    async def again():
+        async with playing(said("Hi"), said("Hi")) as fake:
+            model = ProviderModel(Place("box", fake.url), "m")
+            await model.ask(request(), lambda _: None)
+            await model.close()
+            answer = await model.ask(request(), lambda _: None)
+            await model.close()
+            return answer.text
+
+    assert asyncio.run(again()) == "Hi"
+
+
 # ------------------------------------------------------------------------------- tools
 
 

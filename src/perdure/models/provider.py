@@ -48,12 +48,15 @@ class ProviderModel:
 
     async def ask(self, request: Request, heard: Callable[[str], None]) -> Answer:
         """Ask it once, and tell what it says as it comes."""
-        line = self._line
-        if line is None or self._loop is not asyncio.get_running_loop():  # connections belong to their loop
-            opened = await asyncio.to_thread(_load)  # for a second or two, in which others go on
-            self._line = line = opened(self.place, self.name)
-            self._loop = asyncio.get_running_loop()
-        return await line.ask(request, heard)
+        make = await asyncio.to_thread(_load) if self._line is None else _load()  # it takes a second, once
+        return await self._open(make).ask(request, heard)
+
+    def _open(self, make: "type[Direct]") -> "Direct":
+        """The line, the same for all who ask at once. Connections belong to their loop."""
+        loop = asyncio.get_running_loop()
+        if self._line is None or self._loop is not loop:
+            self._line, self._loop = make(self.place, self.name), loop
+        return self._line
 
     def price(self, tokens_in: int, tokens_out: int) -> float | None:
         """What a call would cost. Here: nothing, as nobody sends a bill."""
