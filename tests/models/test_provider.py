@@ -2,10 +2,14 @@
 
 import asyncio
 import json
+import random
 
+import msgspec
 import pytest
 from fake_provider import Reply, called, chunk, playing, refused, said, stream, usage
 
+from perdure.core.calls import Outcome
+from perdure.models.answering import form_of, outcome_of
 from perdure.models.errors import NoKey, NoModel, NotNamed
 from perdure.models.places import Place, Places
 from perdure.models.provider import ProviderModel, model_by_name
@@ -471,3 +475,49 @@ def test_known_providers_are_made_with_their_keys(provider, monkeypatch):
         await line.close()
 
     asyncio.run(go())
+
+
+# ------------------------------------------------------------------------------- strangers
+
+ODD = [None, True, -1, 10**30, 0.5, "", "x" * 5_000, "\x00\ud800", [], [None], {}, {"a": {"a": []}}, "{", "\u202e"]
+
+
+def spoiled(value, chance):
+    """The same, with something in it that does not belong there."""
+    if chance.random() < 0.05:
+        return chance.choice(ODD)
+    if isinstance(value, dict):
+        return {word: spoiled(each, chance) for word, each in value.items() if chance.random() > 0.02}
+    return [spoiled(each, chance) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.campaign
+def test_whatever_a_provider_sends_is_an_answer_or_a_failure(volume):
+    chance, many = random.Random(6), volume(150, 3_000)
+    call = {"index": 0, "id": "c1", "type": "function", "function": {"name": "files__read", "arguments": '{"path": 1}'}}
+    token = {"token": "no", "logprob": -0.1, "bytes": [110], "top_logprobs": [{"token": "no", "logprob": -0.1}]}
+    told = chunk({"role": "assistant", "content": "no", "reasoning_content": "Hm", "tool_calls": [call]})
+    told["choices"][0]["logprobs"] = {"content": [token]}
+    whole = [told, chunk(finish="stop"), usage(3, 5)]
+    kinds = [{}, {"offers": [READ]}, {"choices": ("yes", "no")}, {"returns": {"type": "integer"}}]
+
+    async def go():
+        found = []
+        async with playing(*(stream(*(spoiled(each, chance) for each in whole)) for _ in range(many))) as fake:
+            model = ProviderModel(Place("box", fake.url), "m")
+            for n in range(many):
+                asking = request(**kinds[n % len(kinds)])
+                try:
+                    answer = await model.ask(asking, lambda _: None)
+                    given = {"tools": asking.offers or None, "choices": asking.choices, "returns": asking.returns}
+                    found.append(outcome_of(asking, answer, form_of(given)))
+                except ModelFailed as failed:
+                    found.append(failed.failure)
+            await model.close()
+        return found
+
+    found = asyncio.run(go())
+    assert len(found) == many
+    assert sum(isinstance(each, Outcome) for each in found) > many // 10, "some of it can be understood"
+    for each in found:
+        json.dumps(msgspec.to_builtins(each), allow_nan=False)

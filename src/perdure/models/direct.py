@@ -30,6 +30,8 @@ from perdure.ports import Answer, ModelFailed, Request
 FINISHES: Final = {"stop": "stop", "length": "length", "content_filter": "refused", "tool_call": "calls"}
 LETTERS: Final = 4
 """Of a token, where a provider does not count them."""
+MOST_TOKENS: Final = 100_000_000
+"""More has nobody ever counted in one call."""
 TOP: Final = 10
 """Other tokens that are asked for, where a choice is to be weighed."""
 OLDER, CHANCES, SCHEMA = "`max_tokens`", "log-probabilities", "a schema"
@@ -68,9 +70,9 @@ class Direct:
         wanted = wanted_of(request)
         try:
             response = await self._streamed(request, wanted, heard)
+            return self._answer(request, response, wanted)
         except Exception as error:  # noqa: BLE001  whatever a stranger's answer does to the library is a failure of the call
             raise self._failed(error) from None  # what it came from holds the request, and the key with it
-        return self._answer(request, response, wanted)
 
     async def _streamed(self, request: Request, wanted: Wanted | None, heard: Callable[[str], None]) -> ModelResponse:
         told = "\n\n".join(filter(None, (request.instructions, told_of(request))))
@@ -80,7 +82,8 @@ class Direct:
             self._model, messages, model_settings=settings, model_request_parameters=form, instrument=False
         ) as stream:
             async for event in stream:
-                if piece := _piece(event):
+                piece = _piece(event)
+                if isinstance(piece, str) and piece:
                     heard(piece)
             return stream.get()
 
@@ -127,14 +130,15 @@ class Direct:
         wishes = wishes_of(response, names)
         text = wanted.unwrapped(said) if wanted else said
         tokens_in, tokens_out, cached = self._tokens(request, response)
+        who = response.model_name if isinstance(response.model_name, str) else self._name
         return Answer(
             text or self._refusal(response),
             wishes,
             _finish(response, calls=bool(wishes), whole=wanted is not None and is_whole(said)),
             tokens_in,
             tokens_out,
-            self._usd(response, tokens_in, tokens_out, cached),
-            response.model_name or self._name,
+            self._usd(who, tokens_in, tokens_out, cached),
+            who,
             self._chances(request, response, text),
             thoughts_of(response),
         )
@@ -142,14 +146,15 @@ class Direct:
     def _tokens(self, request: Request, response: ModelResponse) -> tuple[int, int, int]:
         """Tokens in and out, and those in that were cached. Where a provider does not count, letters are."""
         used = response.usage
-        if used.input_tokens or used.output_tokens:
-            return used.input_tokens, used.output_tokens, used.cache_read_tokens
+        counts = [_count(each) for each in (used.input_tokens, used.output_tokens, used.cache_read_tokens)]
+        if counts[0] or counts[1]:
+            return counts[0], counts[1], counts[2]
         letters = len(request.instructions) + sum(len(each.text) for each in request.remarks)
         return letters // LETTERS + 1, len(text_of(response)) // LETTERS + 1, 0
 
-    def _usd(self, response: ModelResponse, tokens_in: int, tokens_out: int, cached: int) -> float | None:
+    def _usd(self, who: str, tokens_in: int, tokens_out: int, cached: int) -> float | None:
         """By the name of who answered, which may be a dated one; else by the name that was asked."""
-        for name in dict.fromkeys((response.model_name or self._name, self._name)):
+        for name in dict.fromkeys((who, self._name)):
             found = price_of(self._place, name, tokens_in, tokens_out, cached)
             if found is not None:
                 return found
@@ -184,7 +189,7 @@ def _model(place: Place, name: str, key: str, client: Any) -> Model:
     return infer_model(f"{place.provider}:{name}", known)
 
 
-def _piece(event: Any) -> str:
+def _piece(event: Any) -> Any:
     if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
         return event.part.content
     if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
@@ -200,6 +205,11 @@ def _finish(response: ModelResponse, *, calls: bool, whole: bool) -> str:
     if response.finish_reason == "error":
         raise ModelFailed("unavailable", "the provider broke the answer off with an error")
     return "calls" if calls else "stop"
+
+
+def _count(value: Any) -> int:
+    """A number of tokens, if it can be one."""
+    return value if isinstance(value, int) and 0 <= value <= MOST_TOKENS else 0
 
 
 def _tokens_in(response: ModelResponse) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.tools import ToolDefinition
 
+from perdure.core.values import well_formed
 from perdure.models.naming import outer
 from perdure.ports import Answered, Offer, Remark, Request, Returned, Wish
 
@@ -66,8 +67,9 @@ def _close(found: list[ModelMessage], asked: list[ModelRequestPart]) -> None:
 def _asked(remark: Remark, ids: "_Ids") -> ModelRequestPart:
     if isinstance(remark, Returned):
         outcome = "failed" if remark.is_error else "success"
-        return ToolReturnPart(outer(remark.wish.tool), remark.text, ids.of_result(remark.wish), outcome=outcome)
-    return UserPromptPart(remark.text)
+        name, text = outer(remark.wish.tool), well_formed(remark.text)
+        return ToolReturnPart(name, text, ids.of_result(remark.wish), outcome=outcome)
+    return UserPromptPart(well_formed(remark.text))
 
 
 def _answered(remark: Answered, ids: "_Ids") -> ModelResponse:
@@ -127,7 +129,7 @@ def _recalled(thoughts: Any, wishes: Sequence[Wish]) -> ModelResponse | None:
 
 def text_of(response: ModelResponse) -> str:
     """All that it says."""
-    return "".join(each.content for each in response.parts if isinstance(each, TextPart))
+    return well_formed("".join(str(each.content) for each in response.parts if isinstance(each, TextPart)))
 
 
 def wishes_of(response: ModelResponse, names: Mapping[str, str]) -> tuple[Wish, ...]:
@@ -136,7 +138,8 @@ def wishes_of(response: ModelResponse, names: Mapping[str, str]) -> tuple[Wish, 
 
 
 def _wish(part: ToolCallPart, names: Mapping[str, str]) -> Wish:
-    return Wish(names.get(part.tool_name, part.tool_name), _read(part.args), part.tool_call_id)
+    name = well_formed(str(part.tool_name))
+    return Wish(names.get(name, name), _read(part.args), well_formed(str(part.tool_call_id)))
 
 
 def _read(given: Any) -> Any:
@@ -144,9 +147,20 @@ def _read(given: Any) -> Any:
     if not isinstance(given, str):
         return {} if given is None else given
     try:
-        return json.loads(given) if given.strip() else {}
+        return _whole(json.loads(given)) if given.strip() else {}
     except (ValueError, RecursionError):
-        return given
+        return well_formed(given)
+
+
+def _whole(value: Any) -> Any:
+    """A value without halves of Unicode pairs, which no provider takes back."""
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, list):
+        return [_whole(each) for each in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {well_formed(word): _whole(each) for word, each in cast("dict[str, Any]", value).items()}
+    return value
 
 
 def thoughts_of(response: ModelResponse) -> Any:
