@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from perdure.agents import Agent as Agent
     from perdure.core.adjusting import Adjustment as Adjustment
     from perdure.core.adjusting import Occasion as Occasion
     from perdure.engine import Engine as Engine
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __version__: Final = "0.1.0"
 
 _HOMES: Final = {
+    "Agent": "perdure.agents",
     "Occasion": "perdure.core.adjusting",
     "Adjustment": "perdure.core.adjusting",
     "Engine": "perdure.engine",
@@ -63,6 +65,7 @@ _HOMES: Final = {
 
 __all__ = [
     "Adjustment",
+    "Agent",
     "Context",
     "Deed",
     "Engine",

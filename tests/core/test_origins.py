@@ -169,3 +169,46 @@ def test_s11_many_are_counted():
     assert lines[2].endswith("f2 (web.get read the network), and 2 more")
     assert lines[-1] == "and 3 more arguments from outside"
     assert told([]) == []
+
+
+# ------------------------------------------------------------------------------- context
+
+
+def thinking(**more):
+    return {"id": "think", "model": "weak", "prompt": "Think", "context": "all", **more}
+
+
+def test_s11_what_a_model_was_shown_comes_with_what_it_says():
+    assert found([fetch(), thinking(), send(url="${steps.think.output}")]) == [("url", "fetch")]
+    assert found([thinking(), fetch(), send(url="${steps.think.output}")]) == []
+    assert found([fetch(), fetch("file", FILES), thinking(context=["file"]), send(url="${steps.think.output}")]) == [
+        ("url", "file")
+    ]
+
+
+def test_s11_a_call_with_context_comes_from_all_that_it_is_shown():
+    plan = [fetch(), tool("other"), {"id": "send", "agent": "poster", "context": "all"}]
+    assert found(plan) == [("context", "fetch")]
+
+
+def test_s11_a_tool_that_a_model_may_stand_in_for_may_hand_on_what_that_is_shown():
+    asking = {"model": "weak", "prompt": "?"}
+    plan = [fetch(), tool("part", context="all", alternates=[asking]), send(url="${steps.part.output}")]
+    assert found(plan) == [("url", "fetch")]
+
+
+def test_s11_what_an_agent_chooses_comes_from_its_context():
+    agent = {"id": "ag", "agent": "coder", "context": "all"}
+
+    def strategy(view):
+        if view.first:
+            return Move(add=[{"tool": "x.send", "with": {"text": "${inputs.context}", "all": "${inputs}", "to": "me"}}])
+        return Finish()
+
+    plan, dials = [fetch(), agent], {"strategies": {"agent:coder": strategy}}
+    assert found(plan, "ag/1.1", **dials) == [("text", "fetch"), ("all", "fetch"), ("", "fetch")]
+
+
+def test_s11_a_decision_by_an_expression_brings_nothing_in():
+    pick = {"id": "pick", "decide": "steps.fetch.exit", "choices": ["success"], "on": {"success": "next"}}
+    assert found([fetch(), pick, send(url="${steps.pick.output}")]) == []

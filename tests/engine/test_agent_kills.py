@@ -36,7 +36,7 @@ def lines(path):
 
 def settings(scene):
     agent, script, _, _ = SCENES[scene]
-    tools, models = [agent_scenes.take, agent_scenes.look], {"default": agent_scenes.Noting(script)}
+    tools, models = [agent_scenes.take, agent_scenes.look, agent_scenes.fail], {"default": agent_scenes.Noting(script)}
     return {"tools": tools, "agents": [agent], "models": models}
 
 

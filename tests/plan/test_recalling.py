@@ -36,7 +36,7 @@ EVERYTHING = {
             "undo": {"tool": "a.c"},
             "simpler": {"model": "weak", "prompt": "p", "returns": {"type": "string"}},
             "alternates": [{"agent": "z", "task": "t", "strategy": "s"}, {"tool": "a.d", "with": {"b": 1}}],
-            "context": {"from": ["c"], "tokens": 5},
+            "context": {"from": ["c"], "tokens": 50},
             "estimate": {"seconds": 1.5},
             "skills": ["s"],
             "locks": ["l"],

@@ -8,7 +8,7 @@ import os
 
 from engine_victim import EFFECTS, leave_a_trace, note
 
-from perdure import Context, Engine, Plan, tool
+from perdure import Context, Engine, Plan, ToolFailure, tool
 from perdure.agents import Agent
 from perdure.ports import Answered, Returned
 from perdure.testing.models import ScriptedModel, calls, calls_all
@@ -35,6 +35,12 @@ async def look(context: Context, at: str) -> dict:
     return {"at": at, "much": "x" * 9_000}
 
 
+@tool(name="shop.fail", repeat="safe", effects=[])
+async def fail(why: str) -> None:
+    """Never works."""
+    raise ToolFailure("logic", "it never works")
+
+
 class Noting(ScriptedModel):
     """Writes down every question before it answers."""
 
@@ -54,7 +60,21 @@ def _reacting(request):
     return wishes[turn] if turn < len(wishes) else f"{len(seen)} results, the last {seen[-1]}"
 
 
+def _planning(request):
+    if "so_far" in request.remarks[0].text:
+        return {"steps": [{"id": "cake", "tool": "shop.take", "with": {"what": "cake"}}]}
+    bread = {"id": "bread", "tool": "shop.take", "with": {"what": "bread"}}
+    none = {"id": "none", "tool": "shop.fail", "with": {"why": "${steps.bread.output}"}}
+    return {"steps": [bread, none, {"id": "never", "tool": "shop.take", "with": {"what": "x"}, "needs": ["none"]}]}
+
+
 SCENES = {
+    "plan": (
+        Agent(name="buyer", instructions="Buy.", tools=("shop.*",), strategy="plan"),
+        _planning,
+        "took cake",
+        ["bread", "cake"],
+    ),
     "react": (
         Agent(name="buyer", instructions="Buy.", tools=("shop.*",)),
         _reacting,
@@ -72,7 +92,7 @@ def plan_for(scene):
 
 def opened(scene, path=":memory:", **more):
     agent, script, _, _ = SCENES[scene]
-    return Engine.open(path, tools=[take, look], agents=[agent], models={"default": Noting(script)}, **more)
+    return Engine.open(path, tools=[take, look, fail], agents=[agent], models={"default": Noting(script)}, **more)
 
 
 def work(scene, path, place, started):

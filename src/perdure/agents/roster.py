@@ -7,10 +7,13 @@ from typing import ClassVar, Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies import STRATEGIES, AgentStrategy
+from perdure.agents.strategies.draft import draft
+from perdure.agents.strategies.plan import plan
 from perdure.core.calls import Failure
 from perdure.core.growth import Finish, Move, Strategy, View
 from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
+from perdure.tools import AnyTool
 
 
 class BadAgent(PerdureError):
@@ -27,12 +30,12 @@ class Roster:
         self,
         agents: Iterable[Agent],
         strategies: Mapping[str, AgentStrategy] = STRATEGIES,
-        tools: Iterable[str] | None = None,
+        tools: Mapping[str, AnyTool] | None = None,
     ) -> None:
         """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands."""
         known = None if tools is None else sorted(tools)
         self._agents: Final = {name: _with_tools(each, known) for name, each in _by_name(agents).items()}
-        self._strategies: Final = strategies
+        self._strategies: Final = {**_planning(tools or {}), **strategies}
         for each in self._agents.values():
             self._check(each)
 
@@ -68,6 +71,11 @@ class Roster:
             )
             return Finish("failure", failure=Failure("unavailable", told))
         return self._strategies[strategy](view, agent)
+
+
+def _planning(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
+    """The strategies that have to know what there is."""
+    return {"draft": partial(draft, tools=tools), "plan": plan}
 
 
 def _with_tools(agent: Agent, known: Sequence[str] | None) -> Agent:

@@ -218,7 +218,7 @@ class Manner:
                 memory=most.memory,
                 failures=self.settings.failures,
                 agent_planning=self.settings.agent_planning,
-                models=models_of(self.settings.heads),
+                models=lambda: models_of(self.settings.heads),
                 **granted(self.workspace),
             )
             yield await closing.enter_async_context(opened)

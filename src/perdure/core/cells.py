@@ -101,11 +101,13 @@ class Graph(Body):
 class Grown(Graph):
     """Whatever a strategy adds, one move after another."""
 
-    __slots__ = ("added", "dependents", "memo", "moves", "news", "rounds", "tags")
+    __slots__ = ("added", "born", "dependents", "memo", "moves", "news", "rounds", "tags")
 
     def __init__(self) -> None:
         super().__init__(0)
         self.added: list[tuple[Node, Outline]] = []
+        self.born: list[int] = []
+        """When each child was added: what has a smaller number is older."""
         self.dependents: dict[int, list[int]] = {}
         self.moves = 0
         self.memo: Any = None
@@ -198,6 +200,8 @@ class Result(msgspec.Struct):
     partial: bool = False
     passed: bool = False
     undone: bool = False
+    number: int = 0
+    """Of two, the one with the larger number is the newer."""
 
 
 class Cell:

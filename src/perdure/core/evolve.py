@@ -193,11 +193,11 @@ def _step_passed(state: State, event: e.StepPassed) -> None:
     cell.status = "over"
     if event.exit == "failure":  # a loop around a step that cannot be entered has to end too
         cell.laps += 1
-    _end(cell, Result(event.exit, event.to, failure=event.failure, passed=True))
+    _end(state, cell, Result(event.exit, event.to, failure=event.failure, passed=True))
 
 
-def _end(cell: Cell, result: Result) -> None:
-    cell.result = result
+def _end(state: State, cell: Cell, result: Result) -> None:
+    cell.result, result.number = result, state.next_number()
     assert cell.parent is not None  # noqa: S101  the end of the run is another fact
     tell_parent(cell.parent, cell, result)
 
@@ -237,7 +237,7 @@ def end_visit(state: State, cell: Cell, result: Result) -> None:
     cell.status = "over"
     state.steps_over += 1
     _let_go(state, cell)
-    _end(cell, result)
+    _end(state, cell, result)
 
 
 def _let_go(state: State, cell: Cell) -> None:
@@ -247,6 +247,8 @@ def _let_go(state: State, cell: Cell) -> None:
     release_locks(state, cell)
     if cell.undo or cell.kind == "rollback":
         state.undoers.pop(cell.key, None)
+    if cell.traits.shows is not None:
+        _forget_context(cell)
     if cell.traits.is_plain:
         return
     step = cell.step
@@ -255,6 +257,14 @@ def _let_go(state: State, cell: Cell) -> None:
     if isinstance(step, WaitStep) and step.wait.signal:
         state.waiting[step.wait.signal].pop(cell.key, None)
         state.taken.pop(cell.key, None)
+
+
+def _forget_context(cell: Cell) -> None:
+    """What it was shown is not held any longer: it follows from what the others gave."""
+    if isinstance(cell.body, Work):
+        cell.body.call = None
+    else:  # an agent that has grown
+        cell.within.cached.clear()
 
 
 # ------------------------------------------------------------------------------- attempts

@@ -21,7 +21,7 @@ from perdure.core.entrusting import NotGiven, names_in, refuse_secrets
 from perdure.core.groups import let_in, stop_group, undoes_losers
 from perdure.core.learning import ended_of
 from perdure.core.ledger import told as told_amount
-from perdure.core.seeing import filled_once, inputs_of, output_of
+from perdure.core.seeing import filled_once, inputs_of, output_of, shown_in
 from perdure.core.stalling import STALLED, is_stalled
 from perdure.core.values import to_json
 from perdure.plan.checks.order import check_order
@@ -119,7 +119,13 @@ class View:
     @property
     def facts(self) -> Mapping[str, Any]:
         """What it was given to work with."""
-        return {k: v for k, v in inputs_of(self._turn.state, self._cell.within).items() if k != "task"}
+        inputs, named = inputs_of(self._turn.state, self._cell.within), self._call.with_
+        return {k: v for k, v in inputs.items() if k != "task" and (k != "context" or k in named)}
+
+    @property
+    def context(self) -> Sequence[Mapping[str, Any]]:
+        """What its step is shown of earlier results, the newest first. Calls name it as `${inputs.context}`."""
+        return shown_in(self._turn.state, self._cell.within)
 
     @property
     def agent(self) -> str:

@@ -96,6 +96,7 @@ def steps_grown(state: State, event: e.StepsGrown) -> None:
     assert isinstance(body, Graph)  # noqa: S101  nothing else grows
     if isinstance(body, Grown):
         _grow(body, event)
+        body.born += [state.next_number()] * len(event.add)
     else:
         body.grown, body.total = True, event.items or 0
         body.ready = [(0, position) for position in range(body.total)]

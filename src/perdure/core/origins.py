@@ -1,7 +1,8 @@
 """Where the values of a call came from: the steps behind each argument that have read something outside.
 
-A value comes from a step if an expression names what the step gave, through any number of steps between. What an agent
-has chosen may come from all that it has seen. Which way a run took because of a value is not followed.
+A value comes from a step if an expression names what the step gave, or if a model or an agent was shown it as context,
+through any number of steps between. What an agent has chosen may come from all that it has seen. Which way a run took
+because of a value is not followed.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,8 +13,9 @@ from msgspec.structs import replace
 
 from perdure.core.calls import Approval
 from perdure.core.cells import Body, Cell, Grown, Scope
+from perdure.core.context import earlier
 from perdure.plan.expr import Reference
-from perdure.plan.model.parts import AgentCall, Call, ModelCall, NoResult
+from perdure.plan.model.parts import AgentCall, Call, ModelCall, NoResult, ToolCall
 from perdure.plan.model.steps import DoneStep, MapStep, SubplanStep, Working
 
 Outside = Callable[[str], str]
@@ -72,6 +74,8 @@ def _arguments(cell: Cell) -> Iterator[tuple[str, list[Cell]]]:
     for name, value in values.items():
         if named := list(_named(cell.scope, value)):
             yield name, named
+    if shown := list(_shown(cell)):
+        yield "context", shown
     if seen := list(_seen_by_agents(cell)):
         yield "", seen
 
@@ -120,7 +124,7 @@ def _chosen_after(cell: Cell) -> Iterator[Cell]:
 
 
 def _handed_to(cell: Cell) -> Iterator[Cell]:
-    """The steps whose results a step's own values name."""
+    """The steps whose results a step's own values name, or that it is shown."""
     values = [value for call in _calls(cell) for _, value in _given(call)]
     if isinstance(cell.step, MapStep):
         values.append(cell.step.map)
@@ -129,11 +133,19 @@ def _handed_to(cell: Cell) -> Iterator[Cell]:
     for value in values:
         yield from _named(cell.scope, value)
     yield from _heard(cell)
+    yield from _shown(cell)
+
+
+def _shown(cell: Cell) -> Iterator[Cell]:
+    """The steps that a model or an agent may be shown as context, however little of them fits."""
+    wanted = cell.traits.working.context if cell.traits.working else None
+    if wanted is not None and any(not isinstance(call, ToolCall) for call in _calls(cell)):
+        yield from earlier(cell, wanted)
 
 
 def _calls(cell: Cell) -> Iterator[Call]:
-    """The call of a step, and those that may stand in for it."""
-    if cell.traits.call is not None:
+    """The call of a step, and those that may stand in for it; an expression that decides calls nobody."""
+    if isinstance(cell.traits.call, (ToolCall, ModelCall, AgentCall)):
         yield cell.traits.call
     if isinstance(cell.step, Working):
         yield from (each for each in (cell.step.simpler, *cell.step.alternates) if each is not None)
@@ -196,6 +208,7 @@ def _inputs(scope: Scope, name: str) -> Iterator[Cell]:
     given: Any = None
     if scope.kind == "agent" and isinstance(call, AgentCall):
         given = {"task": call.task, **call.with_}
+        yield from _shown(scope.holder) if scope.holder and name in {"context", ""} else ()
     elif (scope.kind, type(step)) in _HANDING_IN:
         given = getattr(step, "with_", None)
     if given is None:

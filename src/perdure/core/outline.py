@@ -141,6 +141,7 @@ class Traits:
         "layer",
         "locks",
         "rank",
+        "shows",
         "step",
         "tool",
         "undo",
@@ -160,6 +161,9 @@ class Traits:
         """The call that an acting step makes."""
         self.tool: Final = self.call.tool if isinstance(self.call, ToolCall) else ""
         """What it waits in line for: its tool, or its turn alone."""
+        is_told = self.working is not None and isinstance(self.call, (ModelCall, AgentCall))
+        self.shows: Final = self.working.context if self.working is not None and is_told else None
+        """Which earlier results its call is given, besides what the plan says; tools are given no more than that."""
         self.rank: Final = -priority_of(node)
         """Among those that could begin, lower goes first."""
         self.locks: Final = tuple(sorted(self.working.locks)) if self.working else ()

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from perdure.core.calls import CALL_KINDS, Call, CallKind, Failure
 from perdure.core.cells import Cell, Graph, Scope, Serial
+from perdure.core.context import Shown, fitted, seen_by
 from perdure.core.conversing import asked_of_model
 from perdure.core.learning import verdict_of
 from perdure.core.outline import Asked, Form
@@ -126,7 +127,9 @@ def _good_output(state: State, cell: Cell | None) -> Any:
 
 
 def inputs_of(state: State, scope: Scope) -> Any:
-    """What the steps of a scope see as `inputs`."""
+    """What the steps of a scope see as `inputs`; a grown step sees those of its agent, which holds them for all."""
+    if scope.kind == "grown" and scope.outer is not None:
+        scope = scope.outer
     if "inputs" not in scope.cached:
         scope.cached["inputs"] = _inputs_of(state, scope)
     return scope.cached["inputs"]
@@ -143,8 +146,22 @@ def _inputs_of(state: State, scope: Scope) -> Any:
         return filled(state, scope.outer, step.with_)
     call = scope.holder.traits.call
     if scope.kind == "agent" and isinstance(call, AgentCall):
-        return {"task": filled(state, scope.outer, call.task), **filled(state, scope.outer, call.with_)}
+        context = {"context": shown_in(state, scope)} if scope.holder.traits.shows else {}
+        return {"task": filled(state, scope.outer, call.task), **context, **filled(state, scope.outer, call.with_)}
     return inputs_of(state, scope.outer)
+
+
+def context_of(state: State, cell: Cell) -> list[Shown]:
+    """What a step is shown of earlier results; nothing if it does not say so."""
+    wanted = cell.traits.shows
+    return [] if wanted is None else fitted(seen_by(cell, wanted), wanted.tokens, partial(output_of, state))
+
+
+def shown_in(state: State, scope: Scope) -> list[Shown]:
+    """What an agent is shown of earlier results. It stays the same for all that is grown at a visit."""
+    if "context" not in scope.cached:
+        scope.cached["context"] = context_of(state, scope.holder) if scope.holder else []
+    return scope.cached["context"]
 
 
 def with_defaults(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,9 +195,16 @@ def item_of(state: State, scope: Scope) -> Any:
 def call_of(state: State, cell: Cell, secrets: Mapping[str, Any] | None = None) -> Call:
     """What a step asks its performer to do. Without secrets, each is a note of its name."""
     found = filled_call(state, cell.scope, cell.traits.call, secrets)
-    if found.kind != "tool" and isinstance(cell.step, DecideStep):
-        return Call(found.kind, found.name, {"choices": list(cell.step.choices), **found.arguments})
-    return found
+    more = _besides(state, cell) if found.kind != "tool" else None
+    return Call(found.kind, found.name, {**more, **found.arguments}) if more else found
+
+
+def _besides(state: State, cell: Cell) -> dict[str, Any]:
+    """What a model or an agent is given by the step, and not by the call."""
+    more: dict[str, Any] = {} if cell.traits.shows is None else {"context": context_of(state, cell)}
+    if isinstance(cell.step, DecideStep):
+        more["choices"] = list(cell.step.choices)
+    return more
 
 
 def call_of_usual(state: State, cell: Cell) -> Call:

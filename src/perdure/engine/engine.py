@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -108,8 +108,8 @@ class Engine:
         failures: "Sequence[Rule]" = (),
         agent_planning: bool = False,
         adjust: "Adjuster | None" = None,
-        models: "Models | Mapping[str, Model | str] | None" = None,
-        agents: "Iterable[Agent]" = (),
+        models: "Models | Mapping[str, Model | str] | Callable[[], Models] | None" = None,
+        agents: "Iterable[Agent] | Callable[[], Iterable[Agent]]" = (),
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
 
@@ -140,7 +140,7 @@ class Engine:
         layers = layers_of(policy)
         is_all = performer is None
         heads = Heads(models, agents, known, layers, is_all=is_all)
-        grown = {**heads.strategies(), **(strategies or {})}
+        grown = heads.strategies(strategies or {})
         knowledge = knowledge_of(known.values(), named, grown, held, layers, is_all=is_all, expected=heads.expected)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, (tier, toolchains), closing)

@@ -1,6 +1,6 @@
 """What an engine thinks with: the models it may ask, the agents it may give work to, and the tools they are told of."""
 
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -22,15 +22,15 @@ class Heads:
 
     def __init__(
         self,
-        models: "Models | Mapping[str, Model | str] | None",
-        agents: "Iterable[Agent]",
+        models: "Models | Mapping[str, Model | str] | Callable[[], Models] | None",
+        agents: "Iterable[Agent] | Callable[[], Iterable[Agent]]",
         tools: Mapping[str, AnyTool],
         layers: tuple[Layer, ...],
         *,
         is_all: bool,
     ) -> None:
         self._models: Final = models
-        self._agents: Final = tuple(agents)
+        self._agents: Final = agents if callable(agents) else tuple(agents)
         self._tools: Final = tools
         self._layers: Final = layers
         self._is_all: Final = is_all
@@ -40,7 +40,7 @@ class Heads:
         """Whether a call is for somebody here."""
         if call.kind == "model":
             return self._models is not None
-        return call.kind == "agent" and any(each.name == call.name for each in self._agents)
+        return call.kind == "agent" and bool(self._agents) and self.roster.find(call.name) is not None
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Ask a model, or an agent as a whole."""
@@ -55,34 +55,57 @@ class Heads:
         if "_asking" in vars(self):
             await self._asking.close()
 
-    def strategies(self) -> Mapping[str, Any]:
-        """What agents are grown by."""
-        return self._roster.strategies() if self._agents else {}
+    def strategies(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What agents are grown by: the user's own strategies, and those of the agents."""
+        return _Ways(self, own) if self._agents else own
 
     @cached_property
     def _asking(self) -> "ModelPerformer":
         from perdure.models import ModelPerformer, Models  # noqa: PLC0415  most engines ask no model
 
-        models = self._models if isinstance(self._models, Models) else Models(self._models or {})
+        given = self._models() if callable(self._models) else self._models
+        models = given if isinstance(given, Models) else Models(given or {})
         return ModelPerformer(models, self._offers)
 
     @cached_property
     def _working(self) -> "AgentPerformer":
         from perdure.agents.performing import AgentPerformer  # noqa: PLC0415  most engines have no agents
 
-        return AgentPerformer(self._roster, self._asking)
+        return AgentPerformer(self.roster, self._asking)
 
     @cached_property
-    def _roster(self) -> "Roster":
+    def roster(self) -> "Roster":
+        """Whom plans may give work to."""
         from perdure.agents.roster import Roster  # noqa: PLC0415  as above
 
-        return Roster(self._agents, tools=self._tools if self._is_all else None)
+        listed = self._agents() if callable(self._agents) else self._agents
+        return Roster(listed, tools=self._tools if self._is_all else None)
 
     def _offers(self, names: Sequence[str], inner: tuple[Layer, ...]) -> Sequence[Offer]:
         """The tools that are meant by some names, by name; but for those that no rule lets be called."""
         layers = (*self._layers, *inner)
         meant = [self._tools[each] for each in sorted(self._tools) if any(fnmatchcase(each, name) for name in names)]
         return [_offer(each) for each in meant if judge(layers, each.called).verdict != "deny"]
+
+
+class _Ways(Mapping[str, Any]):
+    """Strategies by name, made when the first is looked for: most runs have no agents."""
+
+    def __init__(self, heads: Heads, own: Mapping[str, Any]) -> None:
+        self._heads, self._own = heads, own
+
+    @cached_property
+    def _made(self) -> Mapping[str, Any]:
+        return {**self._heads.roster.strategies(), **self._own}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 def _offer(tool: AnyTool) -> Offer:

@@ -50,6 +50,14 @@ def test_e5_it_thinks_acts_and_looks_until_there_is_an_answer():
     ]
 
 
+def test_t8_it_is_told_what_was_done_before():
+    model = ScriptedModel(["It is 42"])
+    first = {"id": "first", "tool": "math.add", "with": {"a": 20, "b": 20}}
+    assert worked(model, steps=[first, {**SUM, "context": "all"}]).output == "It is 42"
+    told = "What was done before, the newest first:\n"
+    assert model.asked[0].remarks[0].text.endswith(told + '[{"step":"first","exit":"success","output":40}]')
+
+
 def test_calls_that_do_not_depend_on_each_other_are_made_at_once_and_told_in_order():
     model = ScriptedModel(
         [calls_all(calls("math.add", a=1, b=1), calls("math.fail"), calls("math.add", a=2, b=2)), "ok"]

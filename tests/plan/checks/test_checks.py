@@ -206,7 +206,7 @@ CASES = {
         [("PRD1202", "steps[0].context[0]")],
     ),
     "context of an unknown step, written out": (
-        "steps: [{id: a, agent: x, context: {from: [zz], tokens: 5}}]",
+        "steps: [{id: a, agent: x, context: {from: [zz], tokens: 50}}]",
         [("PRD1202", "steps[0].context.from[0]")],
     ),
     "an approval does not succeed": (

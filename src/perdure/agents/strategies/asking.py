@@ -4,6 +4,7 @@ No value is copied into a step that is grown. What a task, a fact or a result sa
 which looks like an expression stays data; and what an agent is told is escaped, for the same reason.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from perdure.agents.agent import Agent
@@ -33,9 +34,11 @@ def instructions_of(agent: Agent, manner: str = "") -> str:
 
 
 def task_of(view: View) -> str:
-    """What an agent is to do and what it is given for that, as a text of a plan that names both."""
+    """What an agent is to do, what it is given for that and what was done before, as a text of a plan that names it."""
     facts = [f"{escaped(name)}: ${{{written('inputs', (name,))}}}" for name in view.facts if _may_be_named(name)]
-    return "\n\n".join(["${inputs.task}", *(["What you are given:\n" + "\n".join(facts)] if facts else [])])
+    given = ["What you are given:\n" + "\n".join(facts)] if facts else []
+    shown = ["What was done before, the newest first:\n${inputs.context}"] if view.context else []
+    return "\n\n".join(["${inputs.task}", *given, *shown])
 
 
 def _may_be_named(name: str) -> bool:
@@ -59,3 +62,13 @@ def asked(view: View, agent: Agent, known: int, **fields: Any) -> dict[str, Any]
     most = most_of(view, agent, known)
     step: dict[str, Any] = {"model": agent.model, "tokens": most, **fields}
     return step if not known else {**step, "estimate": {"tokens": known + most}}
+
+
+def options_of(agent: Agent, strategy: str) -> Mapping[str, Any]:
+    """What a strategy is told: all options, if it is the agent's own, else those under its name."""
+    return agent.options if agent.strategy == strategy else agent.options.get(strategy, {})
+
+
+def facts_of(view: View) -> dict[str, Any]:
+    """What an agent was given, to hand it on as it is."""
+    return {name: f"${{{written('inputs', (name,))}}}" for name in view.facts if _may_be_named(name)}

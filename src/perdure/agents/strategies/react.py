@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.prompts import prompt
-from perdure.agents.strategies.asking import asked, instructions_of, size_of, task_of
+from perdure.agents.strategies.asking import asked, instructions_of, options_of, size_of, task_of
 from perdure.agents.strategies.finishing import few, finished, schema_of, wanted
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
@@ -42,7 +42,7 @@ def react(view: View, agent: Agent) -> Move | Finish | None:
     """Think, or do what the last thought asks for, or be done."""
     if view.live:
         return None
-    work = _Work(view, agent, Reacting.model_validate(agent.options))
+    work = _Work(view, agent, Reacting.model_validate(options_of(agent, "react")))
     if view.first:
         return work.begin()
     thought = view.child(view.memo["thought"])

@@ -507,13 +507,17 @@ WordOrIds = Annotated[
 ]
 
 
+LEAST_SHOWN: Final = 10
+"""In fewer tokens nothing can be said."""
+
+
 class Context(Part):
-    """Which earlier results a step is shown, and how much of them."""
+    """Which earlier results a model or an agent is shown, and how much of them."""
 
     from_: Annotated[WordOrIds, Field(alias="from")] = "all"
-    """`all` earlier steps, only those it `needs`, or the steps named."""
-    tokens: Count | None = None
-    """The most it may take; newest first, whole results, then summaries, then references."""
+    """`all` steps that are over before it begins; those it `needs`, or the one before it; or the steps named."""
+    tokens: Annotated[int, Field(ge=LEAST_SHOWN, le=MAX_INTEGER)] = 4_000
+    """The most it may take, four characters each; newest first, whole results, then summaries, then references."""
 
     @model_validator(mode="before")
     @classmethod

@@ -180,7 +180,7 @@ class Working(Leading):
     priority: Whole = 0
     """Among steps that could start, higher goes first."""
     context: Context | None = None
-    """Which earlier results it is shown."""
+    """Which earlier results its model or agent is shown: `all`, `needs`, a list of steps, or `{from, tokens}`."""
     estimate: Estimate | None = None
     """What one visit is expected to take."""
     skills: Many[Name] = ()

@@ -1,0 +1,108 @@
+"""Sketches: plans as models write them best, short and flat; and how they become plans.
+
+A sketch is a list of steps with a tool, its arguments and its needs. What it leaves out follows: a step needs those
+whose results it names, a lookup is followed by a checkpoint, and everything is checked as any plan is.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from perdure.plan.expr import ExpressionError, template, texts_in
+from perdure.plan.model.parts import ID_PATTERN
+from perdure.plan.problems import Problem
+from perdure.plan.reading import read_data
+from perdure.plan.toolbox import Toolbox
+
+ASK: Final = "ask.person"
+THINK: Final = "model.think"
+FOUND: Final = "found"
+"""The checkpoint after what had to be looked up."""
+Step = Mapping[str, Any]
+
+
+def sketch_schema(tools: Sequence[str], most: int) -> dict[str, Any]:
+    """JSON Schema of a sketch that may call these tools."""
+    step = {
+        "type": "object",
+        "required": ["id", "tool"],
+        "properties": {
+            "id": {"type": "string", "pattern": ID_PATTERN, "maxLength": 40},
+            "tool": {"enum": [*tools, ASK, THINK]},
+            "with": {"type": "object"},
+            "needs": {"type": "array", "items": {"type": "string"}},
+            "title": {"type": "string"},
+            "accept": {"type": "array", "items": {"type": "string"}},
+            "seconds": {"type": "number", "minimum": 0},
+        },
+    }
+    steps = {"type": "array", "items": step, "minItems": 1, "maxItems": most}
+    return {"type": "object", "required": ["steps"], "properties": {"lookahead": {"type": "boolean"}, "steps": steps}}
+
+
+def document_of(sketch: Mapping[str, Any], goal: str) -> dict[str, Any]:
+    """The plan that a sketch stands for. `goal` is a text of a plan."""
+    steps = [_step(each, sketch["steps"]) for each in sketch["steps"]]
+    head: dict[str, Any] = {"perdure": 1, "goal": goal}
+    if sketch.get("lookahead") and any(each["needs"] for each in steps):
+        return {**head, "requires_lookahead": True, "checkpoints": [FOUND], "steps": _with_checkpoint(steps)}
+    return {**head, "steps": steps}
+
+
+def problems_of(document: Mapping[str, Any], toolbox: Toolbox) -> list[Problem]:
+    """What keeps a plan from being carried out."""
+    return [each for each in read_data(document, toolbox=toolbox).problems if each.severity == "error"]
+
+
+def told(problems: Sequence[Problem], most: int = 10) -> str:
+    """Problems as a model reads them: the place, what is wrong, and what to write instead."""
+    return "\n".join(f"- {_place(each)}: {each.message}{_help(each)}" for each in problems[:most])
+
+
+def _place(problem: Problem) -> str:
+    return ".".join(map(str, problem.path))
+
+
+def _help(problem: Problem) -> str:
+    return f" ({problem.help})" if problem.help else ""
+
+
+# ------------------------------------------------------------------------------- one step
+
+
+def _step(step: Step, steps: Sequence[Step]) -> dict[str, Any]:
+    given: Mapping[str, Any] = step.get("with", {})
+    known = {each["id"] for each in steps}
+    named = [*step.get("needs", ()), *(name for name in _named_in(given) if name in known)]
+    needs = [each for each in dict.fromkeys(named) if each != step["id"]]
+    made: dict[str, Any] = {"id": step["id"], **_call(step["tool"], given), "needs": needs}
+    if step.get("title"):
+        made["title"] = step["title"]
+    if step.get("accept"):
+        made["accept"] = list(step["accept"])
+    return {**made, "estimate": {"seconds": step["seconds"]}} if step.get("seconds") else made
+
+
+def _call(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    if tool == ASK:
+        return {"ask": str(given.get("question", "")) or "How shall it go on?", "answer": "text"}
+    if tool == THINK:
+        return {"model": "default", "prompt": str(given.get("prompt", ""))}
+    return {"tool": tool, "with": dict(given)}
+
+
+def _named_in(given: Mapping[str, Any]) -> Iterator[str]:
+    """The steps whose results an argument names."""
+    for _, text in texts_in(given):
+        try:
+            expressions = template(text).expressions
+        except ExpressionError:
+            continue  # the checks say what is wrong with it
+        for expression, _ in expressions:
+            yield from (str(each.parts[0]) for each in expression.references if each.root == "steps" and each.parts)
+
+
+def _with_checkpoint(steps: Sequence[Step]) -> list[Step]:
+    """What had to be looked up, a place to go on from, and the rest."""
+    first = [each for each in steps if not each["needs"]]
+    rest = [{**each, "needs": [*each["needs"], FOUND]} for each in steps if each["needs"]]
+    return [*first, {"id": FOUND, "checkpoint": True, "needs": [each["id"] for each in first]}, *rest]

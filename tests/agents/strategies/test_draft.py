@@ -1,0 +1,114 @@
+"""E12 A1 M4: a model writes a plan, the checks read it, and what is wrong with it goes back."""
+
+import asyncio
+
+import pytest
+
+from perdure import Engine, Plan, tool
+from perdure.agents import Agent
+from perdure.core.calls import Failure
+from perdure.testing.models import ScriptedModel
+
+
+@tool(name="crm.find", repeat="safe")
+def find(name: str) -> dict:
+    """Find a person."""
+    return {"id": 7, "name": name}
+
+
+@tool(name="crm.assign", repeat="safe")
+def assign(person: int, task: str) -> str:
+    """Assign a task to a person."""
+    return f"{task} is for {person}"
+
+
+GOOD = {
+    "lookahead": True,
+    "steps": [
+        {"id": "look", "tool": "crm.find", "with": {"name": "Davis"}, "title": "Look Davis up", "seconds": 2},
+        {
+            "id": "give",
+            "tool": "crm.assign",
+            "with": {"person": "${steps.look.output.id}", "task": "call"},
+            "accept": ["output != ''"],
+        },
+    ],
+}
+BAD = {"steps": [{"id": "give", "tool": "crm.assign", "with": {"person": "${steps.nobody.output}"}}]}
+
+
+def drafted(model, options=None, goal="Assign Mr. Davis ${inputs.secret}", **more):
+    async def go():
+        agents = [Agent(name="planning", strategy="draft", options=options or {})]
+        async with Engine.open(tools=[find, assign], agents=agents, models={"default": model}) as engine:
+            step = {"id": "p", "agent": "planning", "task": "${inputs.goal}", **more}
+            document = {"steps": [step], "inputs": {"goal": {"type": "string"}}}
+            run = await engine.start(Plan.model_validate(document), {"goal": goal})
+            made = await run.result()
+            if made.output is None:
+                return made, None
+            done = await engine.start(Plan.model_validate(made.output))
+            return made, await done.result()
+
+    return asyncio.run(go())
+
+
+def test_m4_a_lookup_comes_first_and_is_followed_by_a_checkpoint():
+    model = ScriptedModel([GOOD])
+    made, done = drafted(model)
+    assert done.output["give"] == "call is for 7"
+    plan = Plan.model_validate(made.output)
+    assert (plan.requires_lookahead, plan.checkpoints) == (True, ("found",))
+    assert [(each.id, each.needs) for each in plan.steps] == [
+        ("look", ()),
+        ("found", ("look",)),
+        ("give", ("look", "found")),
+    ]
+    assert plan.goal == "Assign Mr. Davis $${inputs.secret}"
+    assert "- crm.assign(person: integer, task: string): Assign a task to a person." in model.asked[0].instructions
+    assert model.asked[0].remarks[-1].text.startswith("Goal: Assign Mr. Davis ${inputs.secret}")
+
+
+def test_e12_what_is_wrong_goes_back_with_the_place_and_what_to_write():
+    model = ScriptedModel(["I would look first.", BAD, GOOD])
+    made, _ = drafted(model)
+    assert made.status == "succeeded"
+    assert "it is no JSON" in model.asked[1].remarks[-1].text
+    told = model.asked[2].remarks[-1].text
+    assert 'there is no step "nobody"' in told
+    assert "task" in told
+
+
+def test_a_plan_that_cannot_be_mended_is_refused_honestly():
+    made, _ = drafted(ScriptedModel([BAD] * 5), {"repairs": 1})
+    assert made.failure.kind == "invalid"
+    assert "there is no plan that can be carried out" in made.failure.message
+    made, _ = drafted(ScriptedModel([Failure("denied", "no key")]))
+    assert made.failure.kind == "denied"
+
+
+def test_a_task_may_say_which_tools_a_plan_may_call():
+    only = {"steps": [{"id": "look", "tool": "crm.find", "with": {"name": "Davis"}}]}
+    model = ScriptedModel([GOOD, only])
+    made, _ = drafted(model, **{"with": {"tools": ["crm.find", "crm.none"]}})
+    assert [each["id"] for each in made.output["steps"]] == ["look"]
+    assert "crm.assign" not in model.asked[0].instructions
+
+
+@pytest.mark.parametrize(
+    ("step", "kind"),
+    [
+        ({"tool": "ask.person", "with": {"question": "Who?"}}, "ask"),
+        ({"tool": "model.think", "with": {"prompt": "Why?"}}, "model"),
+    ],
+)
+def test_a_sketch_may_ask_people_and_models(step, kind):
+    sketch = {"steps": [{"id": "a", **step}]}
+
+    async def go():
+        agents = [Agent(name="planning", strategy="draft")]
+        async with Engine.open(tools=[find], agents=agents, models={"default": ScriptedModel([sketch])}) as engine:
+            run = await engine.start(Plan.model_validate({"steps": [{"id": "p", "agent": "planning", "task": "x"}]}))
+            return (await run.result()).output
+
+    assert Plan.model_validate(asyncio.run(go())).steps[0].kind == kind
