@@ -15,6 +15,7 @@ from perdure.cli.erring import say_error
 from perdure.errors import PerdureError
 
 COMMANDS: Final = {
+    "agents": "Show the agents that plans may give work to.",
     "answer": "Answer a question of a run.",
     "approve": "Say yes to a question of a run.",
     "cancel": "End a run, or one of its steps.",

@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from perdure.cli.heads import known_agents
 from perdure.cli.journals import opened
 from perdure.config import Settings
 from perdure.config.policy import load_policy
@@ -38,4 +39,5 @@ def granted(workspace: Path | None = None) -> dict[str, Any]:
         "tier": policy.tier,
         "toolchains": policy.binds,
         "secrets": load_secrets(source=policy.secrets),
+        "agents": lambda: [each.agent for each in known_agents(root)],
     }

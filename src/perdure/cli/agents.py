@@ -1,0 +1,88 @@
+"""`perdure agents`: whom plans may give work to, and all that is known about them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import click
+
+from perdure.agents.agent import Agent
+from perdure.cli.codes import NOT_FOUND
+from perdure.cli.heads import Known, known_agents
+from perdure.cli.printing import json_option, print_json, print_table
+from perdure.errors import PerdureError
+from perdure.plan.problems import did_you_mean
+from perdure.plan.visible import visible
+
+
+class NoAgent(PerdureError):
+    """There is no such agent."""
+
+    code: ClassVar[str] = "PRD4102"
+    exit_code: int = NOT_FOUND
+
+
+@click.group()
+def agents() -> None:
+    """Agents: built in, of the project (`perdure/agents/*.md`), and your own (`agents/*.md` beside your settings)."""
+
+
+@agents.command()
+@json_option
+def ls(as_json: bool) -> None:
+    """List the agents."""
+    found = known_agents(Path.cwd())
+    if as_json:
+        print_json({"schema": "perdure.agents/1", "agents": [_document(each) for each in found]})
+        return
+    rows = [_row(each) for each in found]
+    print_table(["agent", "strategy", "model", "skills", "tools", "from"], rows)
+
+
+@agents.command()
+@click.argument("name")
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Show all that is known about the agent NAME, and what it is told."""
+    found = {each.agent.name: each for each in known_agents(Path.cwd())}
+    if name not in found:
+        raise NoAgent(f'there is no agent "{name}"', did_you_mean(name, found) or "see: perdure agents ls")
+    if as_json:
+        print_json({"schema": "perdure.agent/1", **_document(found[name])})
+        return
+    for word, text in _lines(found[name]):
+        click.echo(f"{word:13}{visible(text)}".rstrip())
+    click.echo(f"\n{visible(found[name].agent.instructions)}")
+
+
+def _row(known: Known) -> tuple[str, ...]:
+    agent = known.agent
+    return agent.name, agent.strategy, agent.model, _listed(agent.skills), _listed(agent.tools), known.origin
+
+
+def _document(known: Known) -> dict[str, object]:
+    return {"origin": known.origin, **known.agent.model_dump(mode="json")}
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return ", ".join(words) or "-"
+
+
+def _lines(known: Known) -> Iterator[tuple[str, str]]:
+    agent = known.agent
+    yield "agent", agent.name
+    yield "from", known.origin
+    for word in ("role", "goal", "backstory", "model", "strategy"):
+        if text := getattr(agent, word):
+            yield word, text
+    for word in ("skills", "tools", "fallbacks"):
+        if words := getattr(agent, word):
+            yield word, ", ".join(words)
+    yield from _amounts(agent)
+
+
+def _amounts(agent: Agent) -> Iterator[tuple[str, str]]:
+    for word in ("options", "tokens", "temperature", "price", "limit"):
+        value = getattr(agent, word)
+        if value not in (None, {}):
+            yield word, str(value)

@@ -1,0 +1,41 @@
+"""The agents that there are here: the user's own, those of the project, and those that come with it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from perdure.config.places import find_project, home_in, user_file
+
+if TYPE_CHECKING:
+    from perdure.agents.agent import Agent
+
+OURS: Final = "perdure"
+"""The directory of a project with what is meant for us."""
+AGENTS: Final = "agents"
+"""The directory with their files, in that one and beside the user's settings."""
+
+
+class Known(NamedTuple):
+    """An agent, and where it comes from."""
+
+    agent: "Agent"
+    origin: str
+
+
+def known_agents(place: Path) -> list[Known]:
+    """Every agent that plans may name from a directory, by name; of two with one name the user's counts first."""
+    found: dict[str, Known] = {}
+    for each in _all(place):
+        found.setdefault(each.agent.name, each)
+    return [found[name] for name in sorted(found)]
+
+
+def _all(place: Path) -> Iterator[Known]:
+    from perdure.agents.reading import agents_in, stock  # noqa: PLC0415  most commands ask for nobody
+
+    home = home_in(os.environ)
+    project = find_project(place, home)
+    for directory in (user_file(os.environ, home).parent / AGENTS, project.root / OURS / AGENTS):
+        yield from (Known(each, str(directory)) for each in agents_in(directory))
+    yield from (Known(each, "built in") for each in stock())

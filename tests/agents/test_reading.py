@@ -1,0 +1,50 @@
+"""T11: agents as files."""
+
+import pytest
+
+from perdure.agents import BadAgent, Roster
+from perdure.agents.reading import agents_in, read_agent, stock
+
+
+def test_an_agent_is_a_head_of_fields_and_what_it_is_told():
+    agent = read_agent(
+        "---\nmodel: weak\ntools: [files.read]\noptions: {rounds: 3}\n---\n\nRead --- it.\n", "reader.md"
+    )
+    assert (agent.name, agent.model, agent.tools, agent.options) == ("reader", "weak", ("files.read",), {"rounds": 3})
+    assert agent.instructions == "Read --- it."
+    assert read_agent("---\n\n---\n", "a.md").name == "a"
+    assert read_agent("---\nname: other\n---\n", "a.md").name == "other"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("You are.", "has no head"),
+        ("---\nmodel: weak\n", "has no head"),
+        ("---\n[1]\n---\n", "no mapping"),
+        ("---\nmodel: 3\n---\n", "`model`"),
+        ("---\nmodell: weak\n---\n", "`modell`"),
+        ("---\ninstructions: x\n---\n", "stand below"),
+        ("---\na: [\n---\n", "a.md"),
+        ("---\na: 1\na: 2\n---\n", "a.md"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(text, told):
+    with pytest.raises(BadAgent) as refused:
+        read_agent(text, "a.md")
+    assert told in refused.value.message
+
+
+def test_t11_the_stock_agents_can_be_given_work(tmp_path):
+    assert {"planning", "comprehensive_planner", "branching", "critic", "refinement", "reminiscing"} <= {
+        each.name for each in stock()
+    }
+    assert all(each.instructions for each in stock())
+    Roster([each for each in stock() if each.strategy in {"react", "draft"}])
+    assert list(agents_in(tmp_path / "none")) == []
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path):
+    (tmp_path / "a.md").write_text("---\n---\n" + "x" * 300_000)
+    with pytest.raises(BadAgent):
+        list(agents_in(tmp_path))

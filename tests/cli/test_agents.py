@@ -1,0 +1,36 @@
+"""T11: `perdure agents`: the stock agents, those of the project, and the user's own."""
+
+import json
+
+STOCK = {"branching", "comprehensive_planner", "critic", "planning", "refinement", "reminiscing", "summarizer"}
+MINE = "---\nskills: [weather]\nmodel: weak\nprice: 0.01\n---\nYou know the weather.\n"
+
+
+def test_t11_the_stock_agents_are_there(perdure):
+    done = perdure("agents", "ls", "--json")
+    found = {each["name"]: each for each in json.loads(done.stdout)["agents"]}
+    assert set(found) >= STOCK
+    assert found["critic"]["origin"] == "built in"
+    assert "critic" in perdure("agents", "ls").stdout
+
+
+def test_an_agent_is_a_file_and_the_users_own_counts_first(perdure, home, tmp_path):
+    project, own = tmp_path / "perdure" / "agents", home / ".config" / "perdure" / "agents"
+    for place in (project, own):
+        place.mkdir(parents=True)
+    (project / "weatherman.md").write_text(MINE)
+    (project / "critic.md").write_text("---\nmodel: weak\n---\nOf the project.\n")
+    (own / "critic.md").write_text("---\nmodel: weak\n---\nMine.\n")
+    done = perdure("agents", "show", "weatherman", cwd=tmp_path)
+    assert "You know the weather." in done.stdout
+    assert "0.01" in done.stdout
+    assert "Mine." in perdure("agents", "show", "critic", cwd=tmp_path).stdout
+
+
+def test_who_is_not_there_is_said(perdure, tmp_path):
+    done = perdure("agents", "show", "critik")
+    assert (done.returncode, "PRD4102" in done.stderr, "critic" in done.stderr) == (3, True, True)
+    (tmp_path / "perdure" / "agents").mkdir(parents=True)
+    (tmp_path / "perdure" / "agents" / "bad.md").write_text("no head")
+    done = perdure("agents", "ls", cwd=tmp_path)
+    assert (done.returncode, "PRD4101" in done.stderr, "bad.md has no head" in done.stderr) == (6, True, True)
