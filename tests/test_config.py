@@ -6,7 +6,9 @@ import program
 import pytest
 
 from perdure.config import ConfigError, load
+from perdure.config.heads import models_of, places_of
 from perdure.config.settings import SETTINGS
+from perdure.models import NotNamed
 
 
 @pytest.fixture
@@ -276,8 +278,82 @@ def test_without_a_home_it_still_goes_on(project):
 
 
 def test_every_setting_is_in_the_settings(loaded):
-    names = set(loaded({"limits.tools.TOOL": 1}).settings.flat())
-    assert names == {setting.name for setting in SETTINGS}
+    tiers = {f"models.{tier}": "box:m" for tier in ("weak", "default", "strong")}
+    place = {"providers.box.url": "http://localhost/v1", "providers.box.key": "BOX_KEY"}
+    names = set(loaded({"limits.tools.TOOL": 1, **tiers, **place}).settings.flat())
+    assert names == {setting.name.replace("NAME", "box") for setting in SETTINGS}
+
+
+# ------------------------------------------------------------ models
+
+
+def test_tiers_come_from_files_and_the_environment(loaded, home, project):
+    own_file(home, '[models]\ndefault = "openai:a"\nweak = "openai:b"')
+    (project / "perdure.toml").write_text('models.weak = "openai:c"')
+    found = loaded(PERDURE_MODELS__STRONG="anthropic:d")
+    assert found.settings.heads.tiers == {"default": "openai:a", "weak": "openai:c", "strong": "anthropic:d"}
+    assert found.settings.heads.named == {"openai", "anthropic"}
+    assert found.origins["models.weak"] == str(project / "perdure.toml")
+    assert loaded(PERDURE_MODEL="box:e").settings.heads.tiers["default"] == "box:e"
+    assert loaded(PERDURE_MODEL="box:e").origins["models.default"] == "environment PERDURE_MODEL"
+
+
+def test_a_project_cannot_have_prompts_sent_where_the_user_did_not_say(loaded, refused, home, project, monkeypatch):
+    for each in ("OPENAI", "ANTHROPIC"):
+        monkeypatch.setenv(f"{each}_API_KEY", "x")
+    own_file(home, 'models.default = "openai:a"')
+    (project / "perdure.toml").write_text('models.default = "anthropic:b"\nmodels.weak = "openai:c"')
+    models = models_of(loaded().settings.heads)
+    with pytest.raises(NotNamed):
+        models.find("default")
+    assert models.find("weak").name == "c"
+    (project / "perdure.toml").write_text('providers.box.url = "https://example.com/v1"')
+    refused("PRD1704", "providers.box.url cannot be set by a project", "PERDURE_PROVIDERS__BOX__URL")
+    (project / "perdure.toml").write_text('providers.openai.key = "AWS_SECRET_ACCESS_KEY"')
+    refused("PRD1704", "providers.openai.key cannot be set by a project")
+
+
+def test_a_provider_of_ones_own_is_reached_by_its_address(loaded, home, monkeypatch):
+    file = own_file(
+        home, '[providers.box]\nurl = "https://box.example/v1"\nkey = "BOX_KEY"\n[models]\ndefault = "box:m"'
+    )
+    found = loaded()
+    assert found.origins["providers.box.url"] == str(file)
+    monkeypatch.setenv("BOX_KEY", "x")
+    place = models_of(found.settings.heads).find("default").place
+    assert (place.url, place.key()) == ("https://box.example/v1", "x")
+    assert loaded(PERDURE_PROVIDERS__BOX__URL="http://localhost:1/v1").settings.heads.providers["box"] == {
+        "url": "http://localhost:1/v1",
+        "key": "BOX_KEY",
+    }
+
+
+def test_a_known_provider_may_have_its_key_elsewhere(loaded, home):
+    own_file(home, 'providers.anthropic.key = "MINE"')
+    assert places_of(loaded().settings.heads).find("anthropic").keys == ("MINE",)
+
+
+def test_a_file_that_others_can_write_names_no_server(refused, home):
+    own_file(home, 'providers.box.url = "http://localhost/v1"').chmod(0o666)
+    refused("PRD1705", "others than you may write")
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "words"),
+    [
+        ("PRD1703", "models.default = 'gpt'", ["models.default is 'gpt'", "provider:model"]),
+        ("PRD1703", "models.default = 'openai:'", ["provider:model"]),
+        ("PRD1703", "models.default = 7", ["provider:model"]),
+        ("PRD1703", "models = 'x:y'", ["models is a table"]),
+        ("PRD1703", "providers.box.url = 'ftp://x'", ["providers.box", "http://"]),
+        ("PRD1703", "providers.box.url = 'https://x.example'\nproviders.box.key = 'sk-1'", ["never the key itself"]),
+        ("PRD1703", "providers.box.key = 'KEY'", ["it has no `url`"]),
+        ("PRD1702", "models.best = 'a:b'", ["models.best"]),
+        ("PRD1702", "providers.box.token = 'x'", ["providers.box.token"]),
+    ],
+)
+def test_rubbish_about_models_is_named(refused, home, code, text, words):
+    refused(code, str(own_file(home, text)), *words)
 
 
 # ------------------------------------------------------------ rules on failures

@@ -97,6 +97,20 @@ assert [each.name for each in BUILTIN if "model" in vars(each.signature)] == ["t
 """)
 
 
+def test_a_run_that_asks_no_model_loads_no_provider(tmp_path):
+    plan = tmp_path / "plan.json"
+    plan.write_text('{"perdure": 1, "steps": [{"id": "a", "tool": "text.upper", "with": {"text": "x"}}]}')
+    found = modules_after(f"""
+import os
+os.environ.update(HOME={str(tmp_path)!r}, PERDURE_MODEL="openai:gpt-5-mini")
+os.chdir({str(tmp_path)!r})
+from perdure.cli import cli
+try: cli(["run", {str(plan)!r}, "--db", "runs.db"])
+except SystemExit as end: assert end.code == 0, end.code
+""")
+    assert found & {"pydantic_ai", "openai", "anthropic", "genai_prices", "httpx2", "perdure.models.provider"} == set()
+
+
 def test_the_public_names_are_there():
     import perdure
 

@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "ls": "List runs, newest first.",
     "mcp": "Look at MCP servers, and approve their tools.",
     "memory": "Look up what runs have taught, and add to it.",
+    "models": "Show the models that plans may ask, and try them.",
     "pause": "Let a run begin nothing new.",
     "plan": "Make a plan for a goal, and do not carry it out.",
     "policy": "Show what may be done, and who says so.",

@@ -27,6 +27,7 @@ from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
 from perdure.cli.reporting import report
 from perdure.cli.screens import Screen, screen_for
 from perdure.config import Settings
+from perdure.config.heads import models_of
 from perdure.control import NoOwner, OwnerRefused
 from perdure.core.refusing import Refused
 from perdure.engine import Engine, RunHandle, View
@@ -217,6 +218,7 @@ class Manner:
                 memory=most.memory,
                 failures=self.settings.failures,
                 agent_planning=self.settings.agent_planning,
+                models=lambda: models_of(self.settings.heads),
                 **granted(self.workspace),
             )
             yield await closing.enter_async_context(opened)

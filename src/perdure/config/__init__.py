@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from perdure.config.places import Project, default_db, find_project, home_in, is_inside, toml, user_file
-from perdure.config.settings import BY_NAME, FAILURES, ONE_TOOL, PLANNING, SETTINGS, TABLES, TOOLS
+from perdure.config.settings import BY_NAME, FAILURES, MODELS, PLANNING, PROVIDERS, SETTINGS, TABLES, TOOLS, Heads
 from perdure.config.settings import ConfigError as ConfigError
 from perdure.config.settings import Limits as Limits
 from perdure.config.settings import Retention as Retention
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 DEFAULT: Final = "default"
 FLAG: Final = "flag"
+SHORT: Final = {"model": f"{MODELS}.default"}
+"""Settings that have a shorter name in the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,9 @@ def load(
         _given(flags or {}, cwd),
     )
     heard = _heard(layers, project)
+    heads = _heads(layers, heard)
     files = tuple(file for file in (project.file, own) if file and file.is_file())
-    settings = replace(_settings(heard), failures=rules)
+    settings = replace(_settings(heard), failures=rules, heads=heads)
     return Loaded(settings, {name: said.origin for name, said in heard.items()}, files, str(own))
 
 
@@ -84,6 +87,23 @@ def _heard(layers: tuple[dict[str, Said], ...], project: Project) -> dict[str, S
     return defaults | user | about_others | environment | flags
 
 
+def _heads(layers: tuple[dict[str, Said], ...], heard: Mapping[str, Said]) -> Heads:
+    """What is said of models. A stranger's project names no provider; it can choose among those of the user."""
+    defaults, user, _, environment, flags = layers
+    own = [said.value for layer in (defaults, user, environment, flags) for said in _about(layer, MODELS).values()]
+    tiers = {tier: str(said.value) for tier, said in _about(heard, MODELS).items()}
+    described = _about(heard, PROVIDERS)
+    if not described:
+        return Heads(tiers, named=frozenset(str(each).partition(":")[0] for each in own))
+    from perdure.config.heads import providers_in  # noqa: PLC0415  most describe none, and it needs to know what a place is
+
+    return Heads(tiers, providers_in(described), frozenset(str(each).partition(":")[0] for each in own))
+
+
+def _about(layer: Mapping[str, Said], table: str) -> dict[str, Said]:
+    return {name.removeprefix(f"{table}."): said for name, said in layer.items() if name.startswith(f"{table}.")}
+
+
 def _settings(heard: Mapping[str, Said]) -> Settings:
     found: dict[str, Raw] = {name: said.value for name, said in heard.items()}
     tools = {name.removeprefix(f"{TOOLS}."): most for name, most in found.items() if name.startswith(f"{TOOLS}.")}
@@ -98,7 +118,7 @@ def _settings(heard: Mapping[str, Said]) -> Settings:
 
 def _defaults(db: Path) -> dict[str, Said]:
     source = Source(DEFAULT, db.parent, writes_text=True)
-    plain = {each.name: each.default for each in SETTINGS if each.kind != "path" and each.name != ONE_TOOL}
+    plain = {each.name: each.default for each in SETTINGS if each.kind != "path" and each.default}
     return read({"db": str(db), **plain}, source)
 
 
@@ -111,6 +131,7 @@ def _environment(env: Mapping[str, str], cwd: Path) -> dict[str, Said]:
     found: dict[str, Said] = {}
     for variable, text in sorted(env.items()):
         name = variable.removeprefix(PREFIX).lower().replace("__", ".")
+        name = SHORT.get(name, name)
         if variable.startswith(PREFIX) and text and _is_ours(name):
             found |= read({name: text}, Source(f"environment {variable}", cwd, writes_text=True))
     return found

@@ -18,9 +18,12 @@ ONE_TOOL: Final = f"{TOOLS}.TOOL"
 FAILURES: Final = "failures"
 """The table of rules on failures, which only the user has."""
 PLANNING: Final = "agent_planning"
+MODELS: Final = "models"
+PROVIDERS: Final = "providers"
+PROVIDER_WORDS: Final = ("url", "key")
 LARGEST_NUMBER: Final = 1_000_000
 
-Value = bool | int | Path
+Value = bool | int | str | Path
 
 
 class ConfigError(PerdureError):
@@ -91,6 +94,18 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
+class Heads:
+    """Which models may be asked."""
+
+    tiers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """`provider:model` by tier."""
+    providers: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """Where providers are, and the variables that their keys are in."""
+    named: frozenset[str] = frozenset()
+    """Providers of models that the user has set; what a project sets names none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set."""
 
@@ -101,10 +116,17 @@ class Settings:
     agent_planning: bool = False
     failures: "tuple[Rule, ...]" = ()
     """What kind of failure is what, where the user says so."""
+    heads: Heads = field(default_factory=Heads)
 
     def flat(self) -> dict[str, Value]:
         """Every setting by its full name."""
         tools = {f"{TOOLS}.{tool}": most for tool, most in self.limits.tools.items()}
+        tiers = {f"{MODELS}.{tier}": model for tier, model in self.heads.tiers.items()}
+        places = {
+            f"{PROVIDERS}.{name}.{word}": text
+            for name, words in self.heads.providers.items()
+            for word, text in words.items()
+        }
         return {
             "db": self.db,
             "limits.run": self.limits.run,
@@ -115,6 +137,8 @@ class Settings:
             "retention.keep": self.retention.keep,
             "network_disk": self.network_disk,
             "agent_planning": self.agent_planning,
+            **tiers,
+            **places,
         }
 
 
@@ -123,7 +147,7 @@ class Setting:
     """One thing that can be set."""
 
     name: str
-    kind: Literal["path", "number", "switch"]
+    kind: Literal["path", "number", "switch", "model", "text"]
     default: str
     """As it would be written; for a path, in words."""
     meaning: str
@@ -135,7 +159,8 @@ class Setting:
     def takes(self) -> str:
         """What may be written."""
         numbers = f"a whole number from {self.least} to {LARGEST_NUMBER:,}"
-        return {"path": "a path", "number": numbers, "switch": "true or false"}[self.kind]
+        others = {"path": "a path", "switch": "true or false", "model": "`provider:model`", "text": "a text"}
+        return others.get(self.kind, numbers)
 
 
 SETTINGS: Final = (
@@ -171,9 +196,32 @@ SETTINGS: Final = (
         "Let plans change by rule while they are carried out. The command line does, unless it is told otherwise.",
         user_only=True,
     ),
+    Setting(
+        f"{MODELS}.default",
+        "model",
+        "",
+        "The model that is asked where a plan says `default`, or a tier that is not set; `PERDURE_MODEL` sets it, too. "
+        "A project can choose among the providers that you name.",
+    ),
+    Setting(f"{MODELS}.weak", "model", "", "The model for what is easy, and should be cheap and quick."),
+    Setting(f"{MODELS}.strong", "model", "", "The model for what is hard."),
+    Setting(
+        f"{PROVIDERS}.NAME.url",
+        "text",
+        "",
+        "Where a server is that understands what OpenAI's clients say; its models are `NAME:model`.",
+        user_only=True,
+    ),
+    Setting(
+        f"{PROVIDERS}.NAME.key",
+        "text",
+        "",
+        "The variable of the environment that has the key for it; without one, no key is sent.",
+        user_only=True,
+    ),
 )
 BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
-TABLES: Final = {"limits", TOOLS, "retention"}
+TABLES: Final = {"limits", TOOLS, "retention", MODELS, PROVIDERS}
 POLICY_WORDS: Final = frozenset(
     ("policy", "files", "network", "commands", "tools", "resources", "ask", "deny", "sandbox", "secrets", "http")
 )

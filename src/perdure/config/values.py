@@ -1,6 +1,7 @@
 """Values: who wrote them, whether they fit, and whether they were theirs to write."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from perdure.config.settings import (
     LARGEST_NUMBER,
     ONE_TOOL,
     POLICY_WORDS,
+    PROVIDER_WORDS,
+    PROVIDERS,
     TABLES,
     TOOLS,
     ConfigError,
@@ -29,6 +32,8 @@ PREFIX: Final = "PERDURE_"
 """What the names of variables in the environment begin with."""
 IN_MEMORY: Final = ":memory:"
 _MOST_DIGITS: Final = 20
+_LONGEST: Final = 2_000
+_MODEL: Final = re.compile(r"[a-z][a-z0-9_-]*:\S(.*\S)?")
 _YES: Final = frozenset(("1", "true", "yes", "on"))
 _NO: Final = frozenset(("0", "false", "no", "off"))
 
@@ -69,7 +74,7 @@ def _flat(table: Mapping[str, Raw], before: str = "") -> Iterator[tuple[str, Raw
 
 def _value(name: str, raw: Raw, source: Source) -> Value:
     setting = _setting(name, source)
-    read = {"path": _path, "number": _number, "switch": _switch}[setting.kind]
+    read = {"path": _path, "number": _number, "switch": _switch, "model": _model, "text": _text}[setting.kind]
     value = read(raw, setting, source)
     if value is None:
         raise SettingValueError(f"{source.origin}: {name} is {repr(raw)[:80]}", f"write {setting.takes}")
@@ -82,7 +87,7 @@ def _setting(name: str, source: Source) -> Setting:
     if name in TABLES:
         raise SettingValueError(f"{source.origin}: {name} is a table", f"write [{name}], and its settings below")
     tool = name.removeprefix(f"{TOOLS}.") if name.startswith(f"{TOOLS}.") else ""
-    known = ONE_TOOL if tool and tool.isprintable() else name
+    known = ONE_TOOL if tool and tool.isprintable() else _of_provider(name)
     if name.partition(".")[0] == FAILURES:
         hint = "only you decide what kind of failure is what: [[failures]] in your own config.toml"
         kind = ProjectSettingError if source.project else UnknownSettingError
@@ -90,8 +95,16 @@ def _setting(name: str, source: Source) -> Setting:
     if name.partition(".")[0] in POLICY_WORDS:
         raise _not_here(name, source)
     if known not in BY_NAME:
-        raise UnknownSettingError(f"{source.origin}: there is no setting {name}", did_you_mean(name, BY_NAME))
+        hint = did_you_mean(name, BY_NAME) or f"write one of: {', '.join(sorted(BY_NAME))}"
+        raise UnknownSettingError(f"{source.origin}: there is no setting {name}", hint)
     return BY_NAME[known]
+
+
+def _of_provider(name: str) -> str:
+    """The setting that is meant by a word about a provider, whose name is the user's."""
+    table, _, rest = name.partition(".")
+    provider, _, word = rest.partition(".")
+    return f"{PROVIDERS}.NAME.{word}" if table == PROVIDERS and provider and word in PROVIDER_WORDS else name
 
 
 def _not_here(name: str, source: Source) -> ConfigError:
@@ -107,7 +120,7 @@ def _check_harmless(name: str, value: Value, setting: Setting, source: Source) -
     if setting.user_only:
         raise ProjectSettingError(
             f"{source.origin}: {name} cannot be set by a project",
-            f"set it in your own file, or as {PREFIX}{name.upper()} in the environment",
+            f"set it in your own file, or as {PREFIX}{name.upper().replace('.', '__')} in the environment",
         )
     if isinstance(value, Path) and not is_inside(value, source.directory):
         raise ProjectSettingError(
@@ -134,3 +147,13 @@ def _switch(raw: Raw, _: Setting, source: Source) -> bool | None:
     if source.writes_text and isinstance(raw, str):
         return True if raw.lower() in _YES else False if raw.lower() in _NO else None
     return raw if isinstance(raw, bool) else None
+
+
+def _text(raw: Raw, _: Setting, source: Source) -> str | None:
+    del source
+    return raw if isinstance(raw, str) and 0 < len(raw) <= _LONGEST and raw.isprintable() else None
+
+
+def _model(raw: Raw, setting: Setting, source: Source) -> str | None:
+    text = _text(raw, setting, source)
+    return text if text and _MODEL.fullmatch(text) else None

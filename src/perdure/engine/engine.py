@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from perdure.engine.redeciding import Redecided
     from perdure.engine.rehearsing import Rehearsal
     from perdure.engine.stubbing import Stubbed
+    from perdure.models import Models
     from perdure.plan.edits import AnyEdit
     from perdure.tools.rules import Rule
 
@@ -110,7 +111,7 @@ class Engine:
         failures: "Sequence[Rule]" = (),
         agent_planning: bool = False,
         adjust: "Adjuster | None" = None,
-        models: Mapping[str, Model | str] | None = None,
+        models: "Models | Mapping[str, Model | str] | Callable[[], Models] | None" = None,
         agents: "Iterable[Agent] | Callable[[], Iterable[Agent]]" = (),
     ) -> AsyncGenerator[Self]:
         """An engine on a journal, which is made if it is not there. `:memory:` keeps nothing.
@@ -146,6 +147,7 @@ class Engine:
         knowledge = knowledge_of(known.values(), named, grown, held, layers, is_all=is_all, expected=heads.expected)
         async with AsyncExitStack() as closing:
             hands = hands_for(workspace, path, (tier, toolchains), closing)
+            closing.push_async_callback(heads.close)
             if secrets is not None:
                 closing.enter_context(kept_out_of_logs(held))
             kept = journal or await open_journal(path, network=network)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from perdure.agents.agent import Agent
     from perdure.agents.performing import AgentPerformer
     from perdure.agents.roster import Roster
-    from perdure.models import ModelPerformer
+    from perdure.models import ModelPerformer, Models
 
 
 class Heads:
@@ -22,7 +22,7 @@ class Heads:
 
     def __init__(
         self,
-        models: Mapping[str, Model | str] | None,
+        models: "Models | Mapping[str, Model | str] | Callable[[], Models] | None",
         agents: "Iterable[Agent] | Callable[[], Iterable[Agent]]",
         tools: Mapping[str, AnyTool],
         layers: tuple[Layer, ...],
@@ -50,6 +50,11 @@ class Heads:
         """What a call of a model may take, with what the plan says of that."""
         return said if self._models is None else self._asking.expected(call, said)
 
+    async def close(self) -> None:
+        """Let go of connections to providers, if there are any."""
+        if "_asking" in vars(self):
+            await self._asking.close()
+
     def strategies(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
         """What agents are grown by: the user's own strategies, and those of the agents."""
         return _Ways(self, own) if self._agents else own
@@ -58,7 +63,9 @@ class Heads:
     def _asking(self) -> "ModelPerformer":
         from perdure.models import ModelPerformer, Models  # noqa: PLC0415  most engines ask no model
 
-        return ModelPerformer(Models(self._models or {}), self._offers)
+        given = self._models() if callable(self._models) else self._models
+        models = given if isinstance(given, Models) else Models(given or {})
+        return ModelPerformer(models, self._offers)
 
     @cached_property
     def _working(self) -> "AgentPerformer":

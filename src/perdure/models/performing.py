@@ -9,6 +9,7 @@ from perdure.core.policy import Layer
 from perdure.errors import PerdureError
 from perdure.models.answering import outcome_of, usage_of
 from perdure.models.conversation import Conversations, Thread
+from perdure.models.errors import NotNamed
 from perdure.models.tiers import Models
 from perdure.ports import Answer, Attempt, Model, ModelFailed, Offer, Request
 
@@ -35,10 +36,15 @@ class ModelPerformer:
         try:
             model = self._models.find(attempt.call.name)
         except PerdureError as missing:
-            return Outcome.failed("unavailable", "; ".join(filter(None, (missing.message, missing.help))))
+            kind = "denied" if isinstance(missing, NotNamed) else "unavailable"
+            return Outcome.failed(kind, "; ".join(filter(None, (missing.message, missing.help))))
         thread = self._conversations.up_to(attempt)
         request = self._request(attempt, thread)
         return await self._asked(model, request, thread, attempt)
+
+    async def close(self) -> None:
+        """Let go of connections to providers."""
+        await self._models.close()
 
     def _request(self, attempt: Attempt, thread: Thread) -> Request:
         given, held = attempt.call.arguments, thread.held
