@@ -104,7 +104,8 @@ class Catalogue:
         clear = frozenset(word for word in heard if CLEAR & set(hit.words[word]))
         is_told = bool(clear) if 2 * len(heard) >= len(said) else False
         if is_told or (heard and found == 1 and (clear or len(hit.words) >= ENOUGH)):
-            return _Rated(tool, round(hit.score * (1 + (found or 0)), 6), _why(hit), (heard, clear, found, frozenset(hit.words)))
+            grounds = (heard, clear, found, frozenset(hit.words))
+            return _Rated(tool, round(hit.score * (1 + (found or 0)), 6), _why(hit), grounds)
         return None
 
 
