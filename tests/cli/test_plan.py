@@ -90,16 +90,16 @@ def test_a_name_that_looks_like_a_file_is_no_goal(at, db):
 def test_a2_templates_of_the_project_and_of_the_user_are_chosen(at, home, tmp_path, db):
     own = home / ".config" / "perdure" / "templates"
     own.mkdir(parents=True)
-    (own / "greet.yaml").write_text(GREET)
-    assert at("run", 'greet name "Ada"', "--db", db).stdout == "hello Ada\n"
-    project = tmp_path / "work" / "templates"
-    project.mkdir()
+    project = tmp_path / "work" / "perdure" / "templates"
+    project.mkdir(parents=True)
     (project / "greet.yaml").write_text(GREET.replace("hello", "welcome"))
     (project / "broken.yaml").write_text("perdure: 1\nsteps: []")
     done = at("run", 'greet name "Ada"', "--db", db)
     assert done.stdout == "welcome Ada\n"
     assert f"from {project / 'greet.yaml'}" in done.stderr
     assert "warning PRD4204" in done.stderr
+    (own / "greet.yaml").write_text(GREET)
+    assert at("run", 'greet name "Ada"', "--db", db).stdout == "hello Ada\n", "what the user has written counts first"
     assert at("run", "greet somebody", "--template", "greet").returncode == 2
 
 

@@ -6,8 +6,6 @@ A planner makes a plan, or declines with a reason. `plan_for` tells the reasons 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
@@ -24,7 +22,6 @@ from perdure.plan.reading.numbered import ExecutionPlan
 from perdure.tools.tool import AnyTool
 
 Name = Literal["template", "tools", "contracts", "model"]
-CONTRACTS: Final = "perdure.agents.contracts"
 CONFIGURE: Final = (
     "name the tools in the goal (perdure tools ls), add a template, or have a model make the plan: none is configured"
 )
@@ -123,7 +120,7 @@ def _called(asked: Asked) -> Template:
         if each.name == asked.template:
             return each
     hint = did_you_mean(asked.template, (each.name for each in asked.templates))
-    raise NoPlanner(f'there is no template "{asked.template}"', hint or "put it into templates/ of the project")
+    raise NoPlanner(f'there is no template "{asked.template}"', hint or "put it into perdure/templates/ of the project")
 
 
 def by_tools(asked: Asked) -> Made | Declined:
@@ -158,13 +155,12 @@ def _untaken(made: ExecutionPlan, known: Mapping[str, Raw]) -> list[str]:
 
 def by_contracts(asked: Asked) -> Made | Declined:
     """From what tools require and change; the goal is a file that says what is wanted."""
-    if find_spec(CONTRACTS) is None:
-        return Declined("planning from contracts is not part of this release")
     file = Path(asked.goal)
     if not file.is_file():
         return Declined("planning from contracts needs a file that says what holds and what is wanted")
-    contracts: Any = import_module(CONTRACTS)
-    found = contracts.plan_from_contracts(contracts.load_contracts(file), asked.tools.values())
+    from perdure.agents.contracts import load_contracts, plan_from_contracts  # noqa: PLC0415  few goals are files
+
+    found = plan_from_contracts(load_contracts(file), asked.tools.values())
     return Made(found.usable(), "contracts", (f"the wanted facts follow, at a cost of {found.cost:g}",))
 
 

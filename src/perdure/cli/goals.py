@@ -13,6 +13,7 @@ from perdure.agents.feasibility import Means, infeasible
 from perdure.agents.planners import Asked, Made, Name, plan_for
 from perdure.agents.templates import BadTemplate, Template, stock, templates_in
 from perdure.cli.arguments import refuse
+from perdure.cli.heads import OURS
 from perdure.cli.inputs import inputs_from
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_problems
@@ -49,9 +50,9 @@ def planned(
 
 
 def templates_here() -> list[Template]:
-    """The templates of the project, of the user, and those that come with it; of one name, the nearest counts."""
+    """The user's own templates, those of the project, and those that come with it; of one name, the first counts."""
     home = home_in(os.environ)
-    places = [find_project(Path.cwd(), home).root, user_file(os.environ, home).parent]
+    places = [user_file(os.environ, home).parent, find_project(Path.cwd(), home).root / OURS]
     found: dict[str, Template] = {}
     for each in (*(each for place in places for each in templates_in(place / "templates")), *stock()):
         if isinstance(each, BadTemplate):

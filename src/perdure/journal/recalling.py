@@ -61,9 +61,10 @@ def _found_in(db: Connection, index: str, words: Sequence[str], kinds: Sequence[
     known = rare or [word for word in words if counts[word]]
     if not known:
         return iter(())
-    query, most = (_BEST, MOST_RANKED) if rare else (_NEWEST, COMMON)
     test, values = _of(kinds)
-    found = db.execute(query.format(index=index, test=test), (_match(known), most, *values))
+    best, newest = _BEST.format(index=index, test=test), _NEWEST.format(index=index, test=test)
+    query, most = (best, MOST_RANKED) if rare else (newest, COMMON)
+    found = db.execute(query, (_match(known), most, *values))
     return iter(found.fetchone, None)
 
 
