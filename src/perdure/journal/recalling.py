@@ -62,9 +62,8 @@ def _found_in(db: Connection, index: str, words: Sequence[str], kinds: Sequence[
     if not known:
         return iter(())
     test, values = _of(kinds)
-    best, newest = _BEST.format(index=index, test=test), _NEWEST.format(index=index, test=test)
-    query, most = (best, MOST_RANKED) if rare else (newest, COMMON)
-    found = db.execute(query, (_match(known), most, *values))
+    query, most = (_BEST, MOST_RANKED) if rare else (_NEWEST, COMMON)
+    found = db.execute(query.replace("{index}", index).replace("{test}", test), (_match(known), most, *values))
     return iter(found.fetchone, None)
 
 
