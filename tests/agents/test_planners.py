@@ -37,7 +37,7 @@ def test_e12_where_nobody_can_all_reasons_are_told():
 
 @pytest.mark.parametrize(
     ("planner", "told"),
-    [("model", "no model is configured"), ("contracts", "contracts"), ("template", "no template fits")],
+    [("model", "a model is asked in a run"), ("contracts", "contracts"), ("template", "no template fits")],
 )
 def test_one_that_is_named_is_the_only_one_asked(planner, told):
     with pytest.raises(NoPlanner, match=told):

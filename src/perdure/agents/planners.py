@@ -165,9 +165,9 @@ def by_contracts(asked: Asked) -> Made | Declined:
 
 
 def by_model(asked: Asked) -> Made | Declined:
-    """From a model."""
+    """From a model, which is nobody's here: it is asked in a run, by the agent `planning`."""
     _ = asked
-    return Declined("no model is configured")
+    return Declined("a model is asked in a run, by the agent `planning`")
 
 
 PLANNERS: Final[dict[Name, Planner]] = {

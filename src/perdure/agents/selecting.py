@@ -88,6 +88,11 @@ class Catalogue:
         unmatched = [_told(read, span, _alike(rated)) for span, rated in parts if len(_alike(rated)) != 1]
         return Selection(tuple(choices), tuple(filter(None, unmatched)))
 
+    def ranked(self, request: str) -> list[str]:
+        """All tools by name: those first that a search finds for a request, the best before the others."""
+        found = sorted(self._search.find(words_of(request)), key=lambda hit: (-hit.score, hit.name))
+        return list(dict.fromkeys((*(hit.name for hit in found), *sorted(self._tools))))
+
     def _rated(self, request: Request, span: Span) -> list[_Rated]:
         """The tools for a part of a request, the best first."""
         if by_name := [tool for name, tool in self._tools.items() if _is_named(name, request.text[slice(*span)])]:

@@ -42,7 +42,7 @@ def sketch_schema(tools: Sequence[str], most: int) -> dict[str, Any]:
 def document_of(sketch: Mapping[str, Any], goal: str) -> dict[str, Any]:
     """The plan that a sketch stands for. `goal` is a text of a plan."""
     steps = [_step(each, sketch["steps"]) for each in sketch["steps"]]
-    head: dict[str, Any] = {"perdure": 1, "goal": goal}
+    head: dict[str, Any] = {"perdure": 1, "goal": goal, **_output(steps)}
     if sketch.get("lookahead") and any(each["needs"] for each in steps):
         return {**head, "requires_lookahead": True, "checkpoints": [FOUND], "steps": _with_checkpoint(steps)}
     return {**head, "steps": steps}
@@ -80,6 +80,13 @@ def _step(step: Step, steps: Sequence[Step]) -> dict[str, Any]:
     if step.get("accept"):
         made["accept"] = list(step["accept"])
     return {**made, "estimate": {"seconds": step["seconds"]}} if step.get("seconds") else made
+
+
+def _output(steps: Sequence[Step]) -> dict[str, str]:
+    """If all steps lead to one, what that one gives is what the plan gives."""
+    needed = {each for step in steps for each in step["needs"]}
+    last = [each["id"] for each in steps if each["id"] not in needed]
+    return {"output": f"${{steps.{last[0]}.output}}"} if len(last) == 1 else {}
 
 
 def _call(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,14 +10,16 @@ from typing import Any, Literal
 import click
 
 from perdure.agents.feasibility import Means, infeasible
-from perdure.agents.planners import Asked, Made, Name, plan_for
+from perdure.agents.planners import Asked, Made, Name, NoPlanner, plan_for
 from perdure.agents.templates import BadTemplate, Template, stock, templates_in
 from perdure.cli.arguments import refuse
 from perdure.cli.heads import OURS
 from perdure.cli.inputs import inputs_from
+from perdure.cli.journals import settings_for
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_problems
 from perdure.cli.toolsets import toolset_or_note
+from perdure.config import Settings
 from perdure.config.places import find_project, home_in, user_file
 from perdure.config.policy import load_policy
 from perdure.config.secrets import load_secrets
@@ -33,10 +35,33 @@ from perdure.tools.builtin import HANDS
 def planned(
     goal: str, tools: Iterable[AnyTool], given: Mapping[str, Any], planner: Name | Literal["auto"] = "auto"
 ) -> Made:
-    """The plan for a goal. `NoPlanner` if there is none."""
+    """The plan for a goal. `NoPlanner` if there is none.
+
+    A model is asked if it is named, or if nobody else makes a plan that does all that the goal says.
+    """
+    known, settings = tuple(tools), settings_for(given.get("db"))
+    if planner != "model":
+        try:
+            made = plan_for(_asked(goal, known, given), planner)
+        except NoPlanner:
+            if planner != "auto" or given.get("template") or not _has_model(settings):
+                raise
+        else:
+            if planner != "auto" or not made.left or not _has_model(settings):
+                return made
+    from perdure.cli.drafting import drafted  # noqa: PLC0415  it loads an engine
+
+    return drafted(goal, known, settings, all_tools_from(given["addresses"]))
+
+
+def _has_model(settings: Settings) -> bool:
+    return bool(settings.heads.tiers)
+
+
+def _asked(goal: str, tools: Iterable[AnyTool], given: Mapping[str, Any]) -> Asked:
     pairs: tuple[str, ...] = given["pairs"]
     now = datetime.now(UTC)
-    asked = Asked(
+    return Asked(
         goal,
         {tool.name: tool for tool in tools},
         tuple(templates_here()),
@@ -46,7 +71,6 @@ def planned(
         new_id("p", int(now.timestamp() * 1000)),
         now,
     )
-    return plan_for(asked, planner)
 
 
 def templates_here() -> list[Template]:

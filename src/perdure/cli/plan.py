@@ -7,6 +7,7 @@ import click
 
 from perdure.agents.planners import PLANNERS, Made
 from perdure.cli.goals import known_here, lacks, planned, tell
+from perdure.cli.journals import db_option
 from perdure.cli.manners import tools_option
 from perdure.cli.printing import STANDARD_STREAM, json_option, print_json, write_output
 from perdure.plan.problems import Problem
@@ -23,12 +24,14 @@ _PLANNERS: Final = click.Choice(["auto", *PLANNERS])
 @click.option("-i", "pairs", multiple=True, metavar="NAME=VALUE", help="A value that is known; VALUE may be @FILE.")
 @click.option("--inputs", "file", metavar="FILE", help="Such values, as a JSON object.")
 @tools_option
+@db_option
 @json_option
 def plan(goal: str, output: str, planner: Any, as_json: bool, **given: Any) -> None:
     """Make a plan for GOAL, in plain words, and print it. Nothing is carried out.
 
-    auto asks for a template that fits, then for tools that a search finds. What the goal does not say is asked for in
-    the plan, and never guessed. Who made the plan and why is said on standard error. For contracts, GOAL is a file.
+    auto asks for a template that fits, then for tools that a search finds, then a model if one is configured. What the
+    goal does not say is asked for in the plan. Who made the plan and why is said on standard error. For contracts, GOAL
+    is a file. A model makes plans in a run of its own, which is kept.
 
     Exit code 0: there is a plan. 6: nobody can make one.
     """

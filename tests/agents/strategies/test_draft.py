@@ -56,7 +56,7 @@ def drafted(model, options=None, goal="Assign Mr. Davis ${inputs.secret}", **mor
 def test_m4_a_lookup_comes_first_and_is_followed_by_a_checkpoint():
     model = ScriptedModel([GOOD])
     made, done = drafted(model)
-    assert done.output["give"] == "call is for 7"
+    assert done.output == "call is for 7"
     plan = Plan.model_validate(made.output)
     assert (plan.requires_lookahead, plan.checkpoints) == (True, ("found",))
     assert [(each.id, each.needs) for each in plan.steps] == [

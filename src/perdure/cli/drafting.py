@@ -1,0 +1,48 @@
+"""Plans that a model makes: each is the work of the agent `planning`, in a run that is remembered like any other."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from perdure.agents.planners import Made, NoPlanner
+from perdure.agents.selecting import Catalogue
+from perdure.cli.driving import Manner
+from perdure.cli.interrupts import carried_out
+from perdure.config import Settings
+from perdure.engine.result import Result
+from perdure.plan import Plan
+from perdure.plan.reading import read_data
+from perdure.tools import AnyTool
+
+SHOWN: Final = 40
+"""Tools that a model is shown, those first that a search finds for the goal."""
+PLANNING: Final[Mapping[str, Any]] = {
+    "perdure": 1,
+    "name": "planning",
+    "goal": "Plan: ${inputs.goal}",
+    "inputs": {"goal": {"type": "string"}, "tools": {"type": "array", "items": {"type": "string"}}},
+    "budget": {"calls": 8},
+    "recovery": {"other": ["fail"], "stalled": ["fail"]},
+    "steps": [{"id": "plan", "agent": "planning", "task": "${inputs.goal}", "with": {"tools": "${inputs.tools}"}}],
+    "output": "${steps.plan.output}",
+}
+"""The plan by which plans are made. It asks nobody: whoever waits for a plan hears why there is none."""
+
+
+def drafted(goal: str, tools: Sequence[AnyTool], settings: Settings, own: Sequence[AnyTool]) -> Made:
+    """A plan for a goal, by the model that is configured. `own`: those of the tools that do not come with us."""
+    if not settings.heads.tiers:
+        hint = 'write `default = "provider:model"` under [models] in your config.toml, or set PERDURE_MODEL'
+        raise NoPlanner("no plan could be made: model: no model is configured", hint)
+    shown = Catalogue({each.name: each for each in tools}).ranked(goal)[:SHOWN]
+    run, result = carried_out(_asked(goal, shown, Manner(settings, tuple(own))))
+    if result.output is None:
+        why = result.failure.message if result.failure else result.status
+        raise NoPlanner(f"no plan could be made: model: {why}", f"see: perdure show {run}")
+    plan = read_data(result.output).usable()
+    return Made(plan, "model", (f"the agent planning made it: perdure show {run}",))
+
+
+async def _asked(goal: str, tools: Sequence[str], manner: Manner) -> tuple[str, Result]:
+    async with manner.engine() as engine:
+        run = await engine.start(Plan.model_validate(PLANNING), {"goal": goal, "tools": list(tools)})
+        return run.id, await run.result()
