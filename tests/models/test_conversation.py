@@ -5,8 +5,10 @@ import asyncio
 import pytest
 
 from perdure import Engine, Plan, tool
-from perdure.core.calls import Failure
-from perdure.ports import Answer, Answered, Returned, Said
+from perdure.core.calls import Call, Failure
+from perdure.core.values import digest_of
+from perdure.models import ModelPerformer, Models
+from perdure.ports import Answer, Answered, Attempt, Returned, Said
 from perdure.testing.models import ScriptedModel, calls, calls_all
 
 TALK = {
@@ -126,3 +128,18 @@ def test_a_model_may_decide_and_say_how_sure_it_is():
     model = ScriptedModel([Answer("right", chances={"right": 0.8, "left": 0.2})])
     assert carried_out(plan, model).output == "went right"
     assert model.asked[0].choices == ("left", "right")
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_conversation_is_told_again_as_it_was_or_not_at_all(is_same):
+    """After a restart it is put together from the calls before, whose digests were written down."""
+    first = Call("model", "default", {"prompt": "One"})
+    given = {"prompt": "Two", "after": digest_of(first.data), "answer": {"data": "1"}}
+    told = first if is_same else Call("model", "default", {"prompt": "Uno"})
+    attempt = Attempt("r", "b", 1, 1, "k", Call("model", "default", given), digest="d", before=lambda: [told])
+    model = ScriptedModel(lambda request: "+".join(each.text for each in request.remarks))
+    outcome = asyncio.run(ModelPerformer(Models({"default": model}), lambda _names, _layers: ()).perform(attempt))
+    if is_same:
+        assert outcome.output == "One+1+Two"
+    else:
+        assert (outcome.failure.kind, "cannot be told again" in outcome.failure.message) == ("invalid", True)

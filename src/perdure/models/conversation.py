@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, Final, overload
 
 from perdure.core.calls import Call
+from perdure.core.values import digest_of
 from perdure.models.answering import Form, form_of, said_again, written
 from perdure.ports import Answered, Attempt, Remark, Returned, Said, Wish
 
@@ -17,6 +18,10 @@ MOST: Final = 1024
 """Conversations that are kept at hand."""
 INHERITED: Final = ("instructions", "tools", "temperature")
 """What holds for the rest of a conversation, until it is said anew."""
+
+
+class Forgotten(Exception):
+    """A conversation cannot be put together as it was."""
 
 
 class Remarks(Sequence[Remark]):
@@ -70,7 +75,7 @@ class Conversations:
         after = attempt.call.arguments.get("after")
         if after is not None and after not in self._known:
             for call, later in pairwise((*attempt.before(), attempt.call)):
-                self._go_on(call, str(later.arguments["after"]), attempt)
+                self._go_on(call, _same(call, str(later.arguments["after"])), attempt)
         return self._go_on(attempt.call, attempt.digest, attempt)
 
     def _go_on(self, call: Call, digest: str, attempt: Attempt) -> Thread:
@@ -87,6 +92,13 @@ class Conversations:
         self._known[digest] = thread
         if len(self._known) > MOST:
             del self._known[next(iter(self._known))]
+
+
+def _same(call: Call, digest: str) -> str:
+    """The digest, if the call is the one that was made under it: a step that it names may have run again since."""
+    if digest_of(call.data) != digest:
+        raise Forgotten("what was said before cannot be told again: a step that it names has run again since")
+    return digest
 
 
 def _news(given: Mapping[str, Any], form: Form, attempt: Attempt) -> Iterator[Remark]:

@@ -8,7 +8,7 @@ from perdure.core.calls import Call, Outcome, Usage
 from perdure.core.policy import Layer
 from perdure.errors import PerdureError
 from perdure.models.answering import outcome_of, usage_of
-from perdure.models.conversation import Conversations, Thread
+from perdure.models.conversation import Conversations, Forgotten, Thread
 from perdure.models.errors import NotNamed
 from perdure.models.tiers import Models
 from perdure.ports import Answer, Attempt, Model, ModelFailed, Offer, Request
@@ -38,7 +38,10 @@ class ModelPerformer:
         except PerdureError as missing:
             kind = "denied" if isinstance(missing, NotNamed) else "unavailable"
             return Outcome.failed(kind, "; ".join(filter(None, (missing.message, missing.help))))
-        thread = self._conversations.up_to(attempt)
+        try:
+            thread = self._conversations.up_to(attempt)
+        except Forgotten as lost:
+            return Outcome.failed("invalid", str(lost))
         request = self._request(attempt, thread)
         return await self._asked(model, request, thread, attempt)
 
