@@ -85,10 +85,9 @@ def first_of(problems: Iterable[Problem]) -> list[Problem]:
     return found
 
 
-class PlanError(PerdureError):
-    """The plan cannot be used. `problems` holds every reason."""
+class HasProblems(PerdureError):
+    """Something that somebody has written cannot be used. `problems` holds every reason."""
 
-    code: ClassVar[str] = "PRD1000"
     exit_code: int = 6
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -97,6 +96,12 @@ class PlanError(PerdureError):
             told.append(f"and {len(problems) - TOLD:,} more")
         super().__init__("\n".join(told))
         self.problems = tuple(problems)
+
+
+class PlanError(HasProblems):
+    """The plan cannot be used."""
+
+    code: ClassVar[str] = "PRD1000"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

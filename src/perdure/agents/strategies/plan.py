@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from perdure.agents.adopting import adopted
 from perdure.agents.agent import Agent
-from perdure.agents.grafting import grafted
 from perdure.agents.strategies.asking import facts_of
 from perdure.agents.strategies.options import options_of
 from perdure.core.calls import Failure
@@ -55,7 +55,7 @@ class _Work:
         [drafted] = self.view.fresh
         if drafted.exit != "success":
             return Finish("failure", failure=drafted.failure)
-        steps, names = grafted(drafted.output["steps"], self.view.born)
+        steps, names = adopted(drafted.output["steps"], self.view.born)
         tags = {new: old for old, new in names.items()}
         return Move(add=steps, tags=tags, memo={**self.view.memo, "stage": "work", "last": _last(steps, names)})
 

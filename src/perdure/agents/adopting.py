@@ -1,4 +1,4 @@
-"""Grafting: the steps of a plan as steps that an agent grows, under the names that they get there."""
+"""Adopting: the steps of a plan as steps that an agent grows, under the names that they get there."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -6,7 +6,7 @@ from typing import Any, cast
 from perdure.plan.expr import ExpressionError, template
 
 
-def grafted(steps: Sequence[Mapping[str, Any]], born: int) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def adopted(steps: Sequence[Mapping[str, Any]], born: int) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Steps without ids, whose needs and references are the new names; and the new name of each."""
     names = {each["id"]: f"s{born + n}" for n, each in enumerate(steps, 1)}
     return [_renamed(each, names) for each in steps], names
