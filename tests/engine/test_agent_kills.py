@@ -1,7 +1,6 @@
 """E10: an agent whose process is killed goes on where it was: nothing is done twice, no finished thought is paid twice."""
 
 import asyncio
-import json
 import random
 import sys
 import time
@@ -11,6 +10,7 @@ from types import ModuleType
 import agent_scenes
 import pytest
 from agent_scenes import ASKED, EFFECTS, SCENES, plan_for
+from engine_victim import effects
 
 from perdure import Engine
 from perdure.core import events as e
@@ -28,10 +28,6 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setenv(EFFECTS, str(tmp_path / "effects"))
     monkeypatch.setenv(ASKED, str(tmp_path / "asked"))
     return tmp_path
-
-
-def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def settings(scene):
@@ -75,13 +71,13 @@ async def facts_of(journal):
 
 def check(place, scene, facts):
     """Every thought was asked as often as it was begun, and finished once; every deed was done once, or taken back."""
-    done = [each for each in lines(place / "effects") if each[0] == "keyed"]
-    undone = {each[5] for each in lines(place / "effects") if each[0] == "undone"}
+    done = [each for each in effects(place / "effects") if each[0] == "keyed"]
+    undone = {each[5] for each in effects(place / "effects") if each[0] == "undone"}
     kept = Counter(key for *_, key in done if key not in undone)
     assert len(kept) == len(SCENES[scene][3])
     finished = Counter(each.step for each in facts if isinstance(each, e.AttemptEnded) and each.deed == "do")
     assert max(finished.values()) == 1
-    asked = Counter(lines(place / "asked"))
+    asked = Counter(effects(place / "asked"))
     begun = Counter(each.call for each in facts if isinstance(each, e.AttemptStarted))
     assert all(times <= begun[digest] for digest, times in asked.items())
 

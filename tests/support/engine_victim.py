@@ -176,8 +176,9 @@ def warm_up():
 
 
 def effects(path):
-    """All that was done to the world, in order."""
-    return [json.loads(line) for line in Path(path).read_bytes().splitlines()] if Path(path).exists() else []
+    """All that was done to the world, in order. Somebody may be writing: a line without its end is not there yet."""
+    written = Path(path).read_bytes() if Path(path).exists() else b""
+    return [json.loads(line) for line in written[: written.rfind(b"\n") + 1].splitlines()]
 
 
 if os.environ.get("PERDURE_TEST_WARM"):

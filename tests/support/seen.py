@@ -15,41 +15,49 @@ class Seen:
 
     def __init__(self, path, world):
         self.path, self.world = path, world
-        self.over, self.settled, self.read = set(), {}, 0
+        self.known, self.settled, self.read = set(), {}, 0
+        """Attempts that were begun, how far each run was read, and how many effects."""
+        self.over, self.late = set(), set()
+        """What was over before the world was last looked at, and what was found so after that."""
 
     def look(self):
-        """Hold what is in the file against what is in the world; how many runs stand how."""
+        """Hold what is in the file against what is in the world; how many runs stand how.
+
+        Somebody may be at work meanwhile. So the file is read before the world, for what was over by then, and after it,
+        for what was begun.
+        """
+        over, _ = self.journal()
         done = effects(self.world)
-        fresh, self.read = done[self.read :], len(done)
-        known, over, statuses = self.journal()
-        for kind, run, step, visit, attempt, _ in fresh:
+        late, statuses = self.journal()
+        for kind, run, step, visit, attempt, _ in done[self.read :]:
             if kind != "undone":
                 assert (run, step, visit) not in self.over, f"{step} of {run} was over and ran again"
-                assert (run, step, visit, attempt) in known, f"{kind} {step} of {run} was not known before it began"
+                assert (run, step, visit, attempt) in self.known, (
+                    f"{kind} {step} of {run} was not known before it began"
+                )
         _assert_keys(done)
-        assert self.over <= over, "what was over is not lost"
-        self.over = over
+        self.over, self.late, self.read = self.over | self.late | over, late, len(done)
         return Counter(statuses)
 
     def journal(self):
-        reader = Reader(self.path, connect)
+        """What has come to be over since it was last read, and how all runs stand."""
+        reader, over = Reader(self.path, connect), set()
         try:
             runs = reader.runs(Filter(), None, 10_000)
         except NoJournal:
-            return set(), set(), []
-        known, over = set(), set(self.over)
+            return set(), []
         for run in runs:
             if self.settled.get(run.id) == run.head_seq:
                 continue
-            self.settled[run.id] = run.head_seq
             _, entries = reader.load(run.id)  # verified as it is loaded
+            self.settled[run.id] = entries[-1].seq
             for entry in entries:
                 event = e.decode(entry.type, entry.body)
                 if entry.type == "attempt_started":
-                    known.add((run.id, event.step, event.visit, event.attempt))
+                    self.known.add((run.id, event.step, event.visit, event.attempt))
                 elif e.ends_step(event) and entry.type != "step_passed":
                     over.add((run.id, event.step, event.visit))
-        return known, over, [run.summary.status for run in runs]
+        return over, [run.summary.status for run in runs]
 
 
 def _assert_keys(done):
