@@ -3,7 +3,7 @@
 import json
 
 STOCK = {"branching", "comprehensive_planner", "critic", "planning", "refinement", "reminiscing", "summarizer"}
-MINE = "---\nskills: [weather]\nmodel: weak\nprice: 0.01\n---\nYou know the weather.\n"
+MINE = "---\nskills: [weather]\nmodel: weak\nprice: 0.01\n---\nYou know the weather.\n\nAnd you say so.\n"
 
 
 def test_t11_the_stock_agents_are_there(perdure):
@@ -22,7 +22,7 @@ def test_an_agent_is_a_file_and_the_users_own_counts_first(perdure, home, tmp_pa
     (project / "critic.md").write_text("---\nmodel: weak\n---\nOf the project.\n")
     (own / "critic.md").write_text("---\nmodel: weak\n---\nMine.\n")
     done = perdure("agents", "show", "weatherman", cwd=tmp_path)
-    assert "You know the weather." in done.stdout
+    assert done.stdout.endswith("\nYou know the weather.\n\nAnd you say so.\n")
     assert "0.01" in done.stdout
     assert "Mine." in perdure("agents", "show", "critic", cwd=tmp_path).stdout
 

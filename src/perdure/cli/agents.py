@@ -52,7 +52,9 @@ def show(name: str, as_json: bool) -> None:
         return
     for word, text in _lines(found[name]):
         click.echo(f"{word:13}{visible(text)}".rstrip())
-    click.echo(f"\n{visible(found[name].agent.instructions)}")
+    click.echo()
+    for line in found[name].agent.instructions.splitlines():
+        click.echo(visible(line))
 
 
 def _row(known: Known) -> tuple[str, ...]:
