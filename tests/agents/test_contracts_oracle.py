@@ -4,8 +4,10 @@ Each plan is carried out by a judge that shares no line with the planner, in ord
 allow. Its cost is held against the best there is; that there is no plan is held against a proof.
 """
 
+import json
+import subprocess
+import sys
 from random import Random
-from time import process_time
 
 import pytest
 from contracts_by_hand import WRITTEN
@@ -19,8 +21,15 @@ from perdure.agents.contracts import contracts_of, plan_from_contracts
 WITHIN = 1.5
 ORDERS = 10
 SECONDS = 10
-SLOWED = 4
-"""How much longer it may take here than alone: coverage doubles it, and others are at work on the same cores."""
+ALONE = """
+import json, sys, time
+from perdure.agents.contracts import contracts_of, plan_from_contracts
+contracts = contracts_of(json.load(sys.stdin))
+began = time.process_time()
+plan_from_contracts(contracts)
+print(time.process_time() - began)
+"""
+"""The planner in a process of its own: under coverage it takes three times as long."""
 FIFTY = {
     "logistics": lambda random: logistics(random, 3, 7, 6),
     "blocks": lambda random: blocks(random, 9),
@@ -91,10 +100,11 @@ def test_e12_problems_of_fifty_actions_take_seconds(family, volume):
     oracle()
     for seed in range(volume(1, 25)):
         document = FIFTY[family](Random(f"fifty {family} {seed}"))
-        began = process_time()
-        found = planned(document)
-        assert process_time() - began < SLOWED * SECONDS
-        hold_against(found, cheapest_by_oracle(document))
+        done = subprocess.run(
+            [sys.executable, "-c", ALONE], input=json.dumps(document), capture_output=True, text=True, check=True
+        )
+        assert float(done.stdout) < SECONDS
+        hold_against(planned(document), cheapest_by_oracle(document))
 
 
 def test_the_judge_is_no_pushover():

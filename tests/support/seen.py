@@ -51,13 +51,22 @@ class Seen:
                 continue
             _, entries = reader.load(run.id)  # verified as it is loaded
             self.settled[run.id] = entries[-1].seq
-            for entry in entries:
-                event = e.decode(entry.type, entry.body)
-                if entry.type == "attempt_started":
-                    self.known.add((run.id, event.step, event.visit, event.attempt))
-                elif e.ends_step(event) and entry.type != "step_passed":
-                    over.add((run.id, event.step, event.visit))
+            found = self._over_in(run.id, entries)
+            before = {each for each in self.over | self.late if each[0] == run.id}
+            assert before <= found, "what was over is not lost"
+            over |= found
         return over, [run.summary.status for run in runs]
+
+    def _over_in(self, run, entries):
+        """The visits of a run that are over; what was begun is noted."""
+        over = set()
+        for entry in entries:
+            event = e.decode(entry.type, entry.body)
+            if entry.type == "attempt_started":
+                self.known.add((run, event.step, event.visit, event.attempt))
+            elif e.ends_step(event) and entry.type != "step_passed":
+                over.add((run, event.step, event.visit))
+        return over
 
 
 def _assert_keys(done):
