@@ -37,7 +37,7 @@ def test_e12_where_nobody_can_all_reasons_are_told():
 
 @pytest.mark.parametrize(
     ("planner", "told"),
-    [("model", "a model is asked in a run"), ("contracts", "contracts"), ("template", "no template fits")],
+    [("contracts", "contracts"), ("template", "no template fits")],
 )
 def test_one_that_is_named_is_the_only_one_asked(planner, told):
     with pytest.raises(NoPlanner, match=told):
@@ -45,7 +45,7 @@ def test_one_that_is_named_is_the_only_one_asked(planner, told):
 
 
 def test_the_planners_are_four():
-    assert list(PLANNERS) == ["template", "tools", "contracts", "model"]
+    assert list(PLANNERS) == ["template", "tools", "contracts"]
 
 
 def test_a_template_that_is_named_is_taken_whatever_the_goal_says():

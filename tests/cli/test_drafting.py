@@ -55,3 +55,20 @@ def test_no_plan_is_said_with_the_reason_and_the_run(tmp_path):
     code, _, err = perdure(tmp_path, [said("I cannot plan")] * 3, "plan", GOAL, "--planner", "model")
     assert (code, "PRD4205" in err, "perdure show" in err) == (6, True, True)
     assert "there is no plan that can be carried out" in err
+
+
+def test_e9_a_plan_by_a_model_replays_offline_and_a_changed_prompt_is_told(tmp_path):
+    code, _, err = perdure(tmp_path, [said(json.dumps(SKETCH))], "plan", GOAL, "--planner", "model")
+    assert code == 0, err
+    assert program.perdure("replay", "@last", "--stub", home=tmp_path, cwd=tmp_path).returncode == 0
+    assert program.perdure("replay", "@last", "--decide", home=tmp_path, cwd=tmp_path).returncode == 0
+    agents = tmp_path / ".config" / "perdure" / "agents"
+    agents.mkdir()
+    (agents / "planning.md").write_text("---\nmodel: strong\nstrategy: draft\n---\nPlan as a poet would.\n")
+    done = program.perdure("replay", "@last", "--stub", home=tmp_path, cwd=tmp_path)
+    assert (done.returncode, "plan/1.1" in done.stdout, "differs  with.instructions: " in done.stdout) == (
+        3,
+        True,
+        True,
+    )
+    assert "→ Plan as a poet would." in done.stdout

@@ -93,11 +93,31 @@ def _learning(request):
     return calls("shop.take", what="butter" if "butter" in said else "bread")
 
 
+def _drafting(request):
+    if any(isinstance(each, Answered) for each in request.remarks):
+        return {"steps": [{"id": "bread", "tool": "shop.take", "with": {"what": "bread"}}]}
+    return {"steps": [{"id": "bread", "tool": "shop.take", "with": {"what": "${steps.none.output}"}}]}
+
+
+def _mending(request):
+    turn = sum(isinstance(each, Answered) for each in request.remarks)
+    return ["bread", {"buy": "bread"}, {"buy": ["bread"]}][turn]
+
+
+LIST = {"type": "object", "required": ["buy"], "properties": {"buy": {"type": "array"}}}
+DRAFTED = {
+    "perdure": 1,
+    "goal": "Buy what is needed",
+    "output": "${steps.bread.output}",
+    "steps": [{"id": "bread", "tool": "shop.take", "with": {"what": "bread"}, "needs": []}],
+}
 ACT = {"tool": "shop.take", "with": {"what": "${inputs.output}"}}
 SEARCH = {"width": 2, "beam": 2, "depth": 2, "act": ACT, "judge": {"expr": "size(output)"}}
 LEARN = {"accept": ["output.contains('butter')"], "strategy": "react"}
 
 SCENES = {
+    "single": (Agent(name="lister", strategy="single"), _mending, {"buy": ["bread"]}, []),
+    "draft": (Agent(name="drafter", strategy="draft", tools=("shop.*",)), _drafting, DRAFTED, []),
     "plan": (
         Agent(name="buyer", instructions="Buy.", tools=("shop.*",), strategy="plan"),
         _planning,
@@ -129,7 +149,8 @@ SCENES = {
 
 def plan_for(scene):
     agent, _, _, _ = SCENES[scene]
-    return Plan.model_validate({"steps": [{"id": "go", "agent": agent.name, "task": "Buy what is needed"}]})
+    step = {"id": "go", "agent": agent.name, "task": "Buy what is needed"}
+    return Plan.model_validate({"steps": [{**step, **({"returns": LIST} if scene == "single" else {})}]})
 
 
 def opened(scene, path=":memory:", **more):

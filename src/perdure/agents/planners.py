@@ -164,23 +164,16 @@ def by_contracts(asked: Asked) -> Made | Declined:
     return Made(found.usable(), "contracts", (f"the wanted facts follow, at a cost of {found.cost:g}",))
 
 
-def by_model(asked: Asked) -> Made | Declined:
-    """From a model, which is nobody's here: it is asked in a run, by the agent `planning`."""
-    _ = asked
-    return Declined("a model is asked in a run, by the agent `planning`")
-
-
 PLANNERS: Final[dict[Name, Planner]] = {
     "template": by_template,
     "tools": by_tools,
     "contracts": by_contracts,
-    "model": by_model,
 }
 AUTO: Final[tuple[Name, ...]] = ("template", "tools")
 """Who is asked, in this order, if nobody is named."""
 
 
-def plan_for(asked: Asked, planner: Name | Literal["auto"] = "auto") -> Made:
+def plan_for(asked: Asked, planner: Literal["template", "tools", "contracts", "auto"] = "auto") -> Made:
     """The plan of the first planner that makes one. `NoPlanner` tells why nobody does, and what to do."""
     names = AUTO if planner == "auto" else (planner,)
     if planner == "auto" and asked.template:

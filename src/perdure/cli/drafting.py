@@ -9,6 +9,7 @@ from perdure.cli.driving import Manner
 from perdure.cli.interrupts import carried_out
 from perdure.config import Settings
 from perdure.engine.result import Result
+from perdure.models.tiers import CONFIGURE
 from perdure.plan import Plan
 from perdure.plan.reading import read_data
 from perdure.tools import AnyTool
@@ -31,8 +32,7 @@ PLANNING: Final[Mapping[str, Any]] = {
 def drafted(goal: str, tools: Sequence[AnyTool], settings: Settings, own: Sequence[AnyTool]) -> Made:
     """A plan for a goal, by the model that is configured. `own`: those of the tools that do not come with us."""
     if not settings.heads.tiers:
-        hint = 'write `default = "provider:model"` under [models] in your config.toml, or set PERDURE_MODEL'
-        raise NoPlanner("no plan could be made: model: no model is configured", hint)
+        raise NoPlanner("no plan could be made: model: no model is configured", CONFIGURE)
     shown = Catalogue({each.name: each for each in tools}).ranked(goal)[:SHOWN]
     run, result = carried_out(_asked(goal, shown, Manner(settings, tuple(own))))
     if result.output is None:

@@ -13,7 +13,7 @@ from perdure.cli.printing import STANDARD_STREAM, json_option, print_json, write
 from perdure.plan.problems import Problem
 from perdure.plan.writing import to_yaml
 
-_PLANNERS: Final = click.Choice(["auto", *PLANNERS])
+_PLANNERS: Final = click.Choice(["auto", *PLANNERS, "model"])
 
 
 @click.command()

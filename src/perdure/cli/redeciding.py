@@ -1,21 +1,26 @@
 """`perdure replay --decide`: every turn is decided again, and the first that differs is shown."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from perdure import __version__
 from perdure.cli.codes import BROKEN, OK
-from perdure.cli.granting import rules_for
+from perdure.cli.granting import place_of, rules_for
+from perdure.cli.heads import known_agents
 from perdure.cli.journals import opened
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_json
 from perdure.cli.telling import told
 from perdure.cli.toolsets import toolset_or_note
 from perdure.config import Settings
+from perdure.config.heads import models_of
 from perdure.core import events as e
+from perdure.core.policy import Layer
+from perdure.engine.heads import Heads
 from perdure.engine.knowing import rules_of
 from perdure.engine.redeciding import Difference, Redecided, redecided
 from perdure.plan.visible import number_of, visible
@@ -31,13 +36,22 @@ def tools_here(addresses: tuple[str, ...]) -> dict[str, AnyTool]:
     return by_name([*BUILTIN, *HANDS, *all_tools_from(addresses), *theirs])
 
 
+async def heads_of(settings: Settings, run: str, tools: Mapping[str, AnyTool], layers: tuple[Layer, ...]) -> Heads:
+    """The models and agents that a run has, for those who decide about it again and ask nobody."""
+    place = await place_of(settings, run) or Path.cwd()
+    agents = [each.agent for each in known_agents(place)]
+    return Heads(lambda: models_of(settings.heads), agents, tools, layers, is_all=True)
+
+
 async def decide(settings: Settings, name: str, addresses: tuple[str, ...], *, strict: bool, as_json: bool) -> int:
     """Do it and show what came of it; the exit code."""
     tools = tools_here(addresses)
     async with opened(settings) as journal:
         run = (await journal.run(name)).id
         first = await journal.read(run, 0, 1)
-        rules = rules_of(journal, tools.values(), await rules_for(settings, run))
+        layers = await rules_for(settings, run)
+        heads = await heads_of(settings, run, tools, layers)
+        rules = rules_of(journal, tools.values(), layers, heads=heads)
         found = await redecided(journal, run, rules, tools)
     began = e.decode(first[0].type, first[0].body)
     is_ours = isinstance(began, e.RunStarted) and (began.release, began.v) == (__version__, e.VERSION)

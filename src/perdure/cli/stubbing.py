@@ -1,6 +1,7 @@
 """`perdure replay --stub`: a plan is carried out with what a run has recorded, and nothing is executed."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 
 import click
@@ -12,7 +13,7 @@ from perdure.cli.granting import rules_for
 from perdure.cli.inputs import inputs_from
 from perdure.cli.journals import opened
 from perdure.cli.printing import print_json
-from perdure.cli.redeciding import tools_here
+from perdure.cli.redeciding import heads_of, tools_here
 from perdure.cli.telling import failure_words, value_words
 from perdure.config import Settings
 from perdure.core.calls import Call
@@ -20,10 +21,15 @@ from perdure.engine import View
 from perdure.engine.knowing import rules_of
 from perdure.engine.stubbing import Missing, Stubbed, Unlike, stubbed
 from perdure.plan.limits import Limits
+from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.visible import number_of, visible
 
 LONG: Final = 500
 """Letters of a value that are shown."""
+FEW: Final = 3
+"""Places that are shown where two calls differ."""
+BEFORE: Final = 20
+"""Letters that are shown of what two texts have in common, before they differ."""
 
 
 async def stub(settings: Settings, name: str, file: str, given: Mapping[str, Any]) -> int:
@@ -35,7 +41,8 @@ async def stub(settings: Settings, name: str, file: str, given: Mapping[str, Any
         wanted = (plan or view.state.cells[""].scope.outline.plan).inputs
         inputs = inputs_from(wanted, given["pairs"], None)
         layers = await rules_for(settings, view.run)
-        rules = rules_of(journal, tools.values(), layers, planning=settings.agent_planning)
+        heads = await heads_of(settings, view.run, tools, layers)
+        rules = rules_of(journal, tools.values(), layers, planning=settings.agent_planning, heads=heads)
         found = await stubbed(journal, rules, view.run, plan, inputs)
     if given["as_json"]:
         print_json({"schema": "perdure.stubbed/1", "id": view.run, **_document(found)})
@@ -99,6 +106,21 @@ def _told_missing(missing: Missing) -> Iterator[str]:
     yield f"call     {value_words(_call(missing.call), LONG)}"
     if missing.nearest is not None:
         yield f"nearest  {value_words(missing.nearest.data, LONG)} in {visible(missing.nearest_step)}"
+        for where, was, now in islice(_unlike(missing.nearest.data, _call(missing.call)), FEW):
+            yield f"differs  {visible(where)}: {value_words(was, LONG)} → {value_words(now, LONG)}"
+
+
+def _unlike(was: Raw, now: Raw, where: str = "") -> Iterator[tuple[str, Raw, Raw]]:
+    """Where two calls differ, and what stands there; of long texts, from shortly before that on."""
+    if is_mapping(was) and is_mapping(now):
+        for word in dict.fromkeys((*was, *now)):
+            yield from _unlike(was.get(word), now.get(word), f"{where}.{word}".lstrip("."))
+    elif isinstance(was, str) and isinstance(now, str) and was != now:
+        first = next((n for n, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
+        same = max(0, first - BEFORE)
+        yield where, was[same:], now[same:]
+    elif was != now:
+        yield where, was, now
 
 
 def _told_difference(unlike: Unlike) -> Iterator[str]:

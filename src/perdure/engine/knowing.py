@@ -77,10 +77,16 @@ async def _by_nobody(attempt: Attempt) -> Outcome:
 
 
 def rules_of(
-    journal: Journal, tools: Iterable[AnyTool], layers: tuple[Layer, ...] = (), *, planning: bool = False
+    journal: Journal,
+    tools: Iterable[AnyTool],
+    layers: tuple[Layer, ...] = (),
+    *,
+    planning: bool = False,
+    heads: "Heads | None" = None,
 ) -> Rules:
     """What the core needs to decide about the runs of a journal that others may be writing."""
-    known = knowledge_of(tools, {}, {}, {}, layers)
+    grown: Mapping[str, Any] = heads.strategies({}) if heads else {}
+    known = knowledge_of(tools, {}, grown, {}, layers, expected=heads.expected if heads else None)
 
     @lru_cache(maxsize=64)
     def outline(digest: str) -> Outline:
