@@ -1,23 +1,9 @@
 """Both journals keep the laws that ship for authors of others."""
 
-from itertools import count
-
 import pytest
 
 from perdure.journal import MemoryJournal, SqliteJournal, open_journal
 from perdure.testing.contracts import JOURNAL_LAWS, a_turn
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def make(request, tmp_path):
-    numbers = count()
-
-    async def made():
-        return await open_journal(
-            ":memory:" if request.param == "memory" else tmp_path / f"{next(numbers)}" / "runs.db"
-        )
-
-    return made
 
 
 @pytest.mark.parametrize("law", JOURNAL_LAWS, ids=lambda law: law.__name__)

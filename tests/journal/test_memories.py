@@ -4,7 +4,6 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,24 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from perdure.journal import MemoryJournal, SqliteJournal, indexing, open_journal, recalling, schema
+from perdure.journal import MemoryJournal, SqliteJournal, indexing, recalling, schema
 from perdure.journal.driver import connect
 from perdure.journal.memories import put
 from perdure.ports import OUTCOME, Closed, Filter, NoMemory, Summary
 from perdure.testing.contracts import NOON, OVER, a_turn
 from perdure.testing.memories import MEMORY_LAWS, a_memory
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def make(request, tmp_path):
-    numbers = count()
-
-    async def made():
-        return await open_journal(
-            ":memory:" if request.param == "memory" else tmp_path / f"{next(numbers)}" / "runs.db"
-        )
-
-    return made
 
 
 @pytest.mark.parametrize("law", MEMORY_LAWS, ids=lambda law: law.__name__)

@@ -195,6 +195,23 @@ CASES = {
         "inputs: {x: {type: text}}\nsteps: [{id: a, tool: x.y}]",
         [("PRD1410", "inputs.x.type")],
     ),
+    "model asked nothing": ("steps: [{id: a, model: default}]", [("PRD1102", "steps[0]")]),
+    "results of no calls": (
+        "steps: [{id: a, model: default, prompt: x}, {id: b, model: default, prompt: y, results: [a]}]",
+        [("PRD1416", "steps[1].results")],
+    ),
+    "choices and a schema": (
+        "steps: [{id: a, model: default, prompt: x, choices: [l, r], returns: {type: string}}]",
+        [("PRD1416", "steps[0].choices")],
+    ),
+    "a conversation with a tool": (
+        "steps: [{id: a, tool: x.y}, {id: b, model: default, prompt: y, after: a}]",
+        [("PRD1416", "steps[1].after")],
+    ),
+    "a conversation with nobody": (
+        "steps: [{id: b, model: default, prompt: y, after: a, results: [c]}]",
+        [("PRD1202", "steps[0].after"), ("PRD1202", "steps[0].results[0]")],
+    ),
     "choice without choices": ("steps: [{id: a, ask: Which?, answer: choice}]", [("PRD1411", "steps[0].answer")]),
     "form without a form": ("steps: [{id: a, ask: Which?, answer: form}]", [("PRD1411", "steps[0].answer")]),
     "default that is no answer": (
