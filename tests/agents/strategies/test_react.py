@@ -1,6 +1,7 @@
 """E5 X4: think, act, look, and think again, until there is an answer."""
 
 import asyncio
+import sys
 
 import pytest
 
@@ -135,3 +136,46 @@ def test_more_calls_than_it_may_ask_for_at_once_are_sent_back():
     texts = [each.text for each in model.asked[1].remarks if isinstance(each, Returned)]
     assert texts[:2] == ["0", "2"]
     assert all("at most 2 calls at once" in each for each in texts[2:])
+
+
+async def grown_to(turns):
+    """What a run of so many thoughts writes down, in letters, and how many functions it calls."""
+    agent = Agent(name="clerk", tools=("math.*",), options={"rounds": turns + 1})
+
+    def say(request):
+        number = len(request.remarks) // 2
+        return calls("math.add", a=number, b=1) if number < turns else "done"
+
+    called = 0
+
+    def count(_frame, event, _arg):
+        nonlocal called
+        called += event == "call"
+
+    async with Engine.open(tools=[add], agents=[agent], models={"default": ScriptedModel(say)}) as engine:
+        sys.setprofile(count)
+        run = await engine.start(Plan.model_validate({"steps": [{"id": "sum", "agent": "clerk", "task": "Go on"}]}))
+        result = await run.result()
+        sys.setprofile(None)
+        _, entries = await engine.journal.load(run.id)
+    assert result.output == "done"
+    return sum(len(each.body) for each in entries), called
+
+
+def test_a_conversation_of_many_turns_stays_linear_in_work_and_on_the_disk():
+    short, long = (asyncio.run(grown_to(turns)) for turns in (50, 200))
+    assert long[0] < 4.3 * short[0]
+    assert long[1] < 4.3 * short[1]
+
+
+@pytest.mark.parametrize("word", ["tokens", "calls", "steps"])
+@pytest.mark.parametrize("most", [0, 1, 3, 40, 1500, 3000])
+@pytest.mark.parametrize("strategy", ["react", "plan", "draft"])
+def test_e21_nobody_spends_more_than_there_is_and_everybody_ends(strategy, word, most):
+    model = ScriptedModel(lambda request: Answer("", (Wish("math.add", {"a": 1, "b": len(request.remarks)}),), "calls"))
+    agent = Agent(name="clerk", strategy=strategy, tools=("math.*",), tokens=200)
+    step = {"recovery": {"other": ["fail"], "stalled": ["fail"]}}
+    result = worked(model, step, agent, budget={word: most})
+    assert result.status == "failed"
+    used = {"tokens": result.usage.tokens, "calls": result.usage.calls, "steps": 0}[word]
+    assert used <= most
