@@ -11,11 +11,11 @@ from datetime import datetime
 from graphlib import TopologicalSorter
 from typing import Any, ClassVar, Final
 
-from perdure.agents.binding import Binder, Binding, Bound
-from perdure.agents.extracting import Request
-from perdure.agents.feeding import acts, is_lookup, path_to
-from perdure.agents.selecting import Span
-from perdure.agents.wanting import Want
+from perdure.agents.requests.binding import Binder, Binding, Bound
+from perdure.agents.requests.extracting import Request
+from perdure.agents.requests.feeding import acts, is_lookup, path_to
+from perdure.agents.requests.selecting import Span
+from perdure.agents.requests.wanting import Want
 from perdure.core.values import digest_of
 from perdure.errors import PerdureError
 from perdure.plan.raw import Raw

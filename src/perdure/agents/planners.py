@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 from perdure.agents.planner import create_execution_plan, with_lookups
-from perdure.agents.selecting import Catalogue
+from perdure.agents.requests.selecting import Catalogue
+from perdure.agents.requests.wanting import Want, wants_of
 from perdure.agents.templates import Template, classify, fill
-from perdure.agents.wanting import Want, wants_of
 from perdure.errors import PerdureError
 from perdure.plan.model.document import Plan
 from perdure.plan.problems import did_you_mean

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from perdure.agents.planner import create_execution_plan, plan_id, with_lookups
 from perdure.agents.replanning import ReplanRequest, replan
-from perdure.agents.selecting import Catalogue
+from perdure.agents.requests.selecting import Catalogue
 from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
 from perdure.plan.reading.numbered import ExecutionPlan

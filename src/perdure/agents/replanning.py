@@ -12,9 +12,9 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from perdure.agents.binding import Binder
-from perdure.agents.extracting import Request
-from perdure.agents.wanting import Want, wants_of
+from perdure.agents.requests.binding import Binder
+from perdure.agents.requests.extracting import Request
+from perdure.agents.requests.wanting import Want, wants_of
 from perdure.errors import PerdureError
 from perdure.plan.expr import template, texts_in
 from perdure.plan.model.parts import JsonObject, Many

@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from perdure.agents.extracting import Request, Taken, formed, named
-from perdure.agents.searching import stem, words_of
-from perdure.agents.wanting import Want, wants_of
+from perdure.agents.requests.extracting import Request, Taken, formed, named
+from perdure.agents.requests.searching import stem, words_of
+from perdure.agents.requests.wanting import Want, wants_of
 from perdure.errors import PerdureError
 from perdure.plan.expr import escaped
 from perdure.plan.index import Index

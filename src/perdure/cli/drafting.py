@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from perdure.agents.planners import Made, NoPlanner
-from perdure.agents.selecting import Catalogue
+from perdure.agents.requests.selecting import Catalogue
 from perdure.cli.driving import Manner
 from perdure.cli.interrupts import carried_out
 from perdure.config import Settings

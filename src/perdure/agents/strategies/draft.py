@@ -6,10 +6,10 @@ from typing import Any, Final, cast
 
 from perdure.agents.agent import Agent
 from perdure.agents.prompts import prompt
-from perdure.agents.sketch import document_of, problems_of, sketch_schema, told
 from perdure.agents.strategies.asking import asked, instructions_of, size_of, task_of
 from perdure.agents.strategies.finishing import few
 from perdure.agents.strategies.options import options_of
+from perdure.agents.strategies.sketch import document_of, problems_of, sketch_schema, told
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.expr import escaped

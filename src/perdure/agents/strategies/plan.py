@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from perdure.agents.adopting import adopted
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.adopting import adopted
 from perdure.agents.strategies.asking import facts_of
 from perdure.agents.strategies.options import options_of
 from perdure.core.calls import Failure

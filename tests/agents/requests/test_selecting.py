@@ -4,7 +4,7 @@ import pytest
 from errand_tools import SHOP
 
 from perdure import tool
-from perdure.agents.selecting import Catalogue, select
+from perdure.agents.requests.selecting import Catalogue, select
 from perdure.tools import BUILTIN
 from perdure.tools.builtin import HANDS
 

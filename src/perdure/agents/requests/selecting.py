@@ -11,9 +11,9 @@ from functools import cached_property
 from math import inf
 from typing import Final
 
-from perdure.agents.extracting import Request, formed, named
-from perdure.agents.searching import Hit, Search, words_of
-from perdure.agents.wanting import wants_of, words_in
+from perdure.agents.requests.extracting import Request, formed, named
+from perdure.agents.requests.searching import Hit, Search, words_of
+from perdure.agents.requests.wanting import wants_of, words_in
 from perdure.tools.docstring import described
 from perdure.tools.signature import Signature
 from perdure.tools.tool import AnyTool

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from perdure.agents.pieces import Kind
+from perdure.agents.requests.pieces import Kind
 from perdure.plan.conforming import flaws
 from perdure.plan.raw import Raw, is_list, is_mapping
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from perdure.agents.wanting import Want, words_in
+from perdure.agents.requests.wanting import Want, words_in
 from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.tools.tool import AnyTool
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.agents.pieces import pieces_in, without
+from perdure.agents.requests.pieces import pieces_in, without
 
 
 def found(request):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perdure.agents.extracting import Request, formed, named
-from perdure.agents.wanting import wants_of
+from perdure.agents.requests.extracting import Request, formed, named
+from perdure.agents.requests.wanting import wants_of
 
 SORTS = {
     "text": {"type": "string"},

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from perdure.agents.pieces import Kind, Piece, pieces_in, without
-from perdure.agents.wanting import Want
+from perdure.agents.requests.pieces import Kind, Piece, pieces_in, without
+from perdure.agents.requests.wanting import Want
 from perdure.plan.raw import Raw
 
 FORMS: Final[tuple[Kind, ...]] = ("url", "email", "date", "path")

@@ -1,6 +1,6 @@
 """E12: the steps of a plan become steps of an agent, and what they name is what it was."""
 
-from perdure.agents.adopting import adopted
+from perdure.agents.strategies.adopting import adopted
 
 
 def test_needs_and_references_are_by_the_new_names():

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from perdure.agents.extracting import FORMS, Request, Values, formed, named
-from perdure.agents.feeding import is_lookup, path_to
-from perdure.agents.pieces import Piece
-from perdure.agents.selecting import Span
-from perdure.agents.wanting import Want, wants_of
+from perdure.agents.requests.extracting import FORMS, Request, Values, formed, named
+from perdure.agents.requests.feeding import is_lookup, path_to
+from perdure.agents.requests.pieces import Piece
+from perdure.agents.requests.selecting import Span
+from perdure.agents.requests.wanting import Want, wants_of
 from perdure.plan.expr import escaped
 from perdure.plan.raw import Raw
 from perdure.tools.tool import AnyTool
