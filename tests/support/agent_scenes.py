@@ -111,6 +111,10 @@ def _delegated(request):
     return [calls("shop.take", what="butter"), {"buy": ["butter"]}][turn]
 
 
+def _accepted(request):
+    return {"buy": ["bread"]} if "List." in request.instructions else {"met": True, "why": "it is enough"}
+
+
 LIST = {"type": "object", "required": ["buy"], "properties": {"buy": {"type": "array"}}}
 DRAFTED = {
     "perdure": 1,
@@ -150,6 +154,12 @@ SCENES = {
         {"answer": "bread and butter", "lessons": ["Take butter too."], "rounds": 2, "score": 1.0},
         ["bread", "butter"],
     ),
+    "accept": (
+        Agent(name="lister", instructions="List.", strategy="single"),
+        _accepted,
+        {"buy": ["bread"]},
+        [],
+    ),
     "delegate": (
         Agent(name="hasty", instructions="Hurry.", tools=("shop.*",), limit=1, fallbacks=("careful",)),
         _delegated,
@@ -158,16 +168,21 @@ SCENES = {
     ),
 }
 """By strategy: the agent, what its model says, the answer, and what it has done to the world in the end."""
-BESIDE = {"delegate": [Agent(name="careful", instructions="Take care.", tools=("shop.*",))]}
+BESIDE = {
+    "accept": [Agent(name="critic", strategy="single")],
+    "delegate": [Agent(name="careful", instructions="Take care.", tools=("shop.*",))],
+}
 """Other agents that are there."""
-LISTING = {"single", "delegate"}
+LISTING = {"accept", "single", "delegate"}
 """Scenes whose answer is a list."""
 
 
 def plan_for(scene):
     agent, _, _, _ = SCENES[scene]
     step = {"id": "go", "agent": agent.name, "task": "Buy what is needed"}
-    return Plan.model_validate({"steps": [{**step, **({"returns": LIST} if scene in LISTING else {})}]})
+    step |= {"returns": LIST} if scene in LISTING else {}
+    step |= {"accept": [{"agent": "critic", "title": "enough"}]} if scene == "accept" else {}
+    return Plan.model_validate({"steps": [step]})
 
 
 def opened(scene, path=":memory:", **more):
