@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from random_edits import some_edit
 
-from perdure.core.adjusting import Adjustment
+from perdure.core.occasion import Adjustment
 from perdure.plan.index import Index
 
 WANTED = (

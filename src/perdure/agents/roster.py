@@ -16,6 +16,7 @@ from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
 from perdure.tools import AnyTool
 
+REPLAN: Final = "planning.replan"
 _OPTIONS: Final = {**OPTIONS, "draft": Drafting, "plan": Planning}
 
 
@@ -34,10 +35,16 @@ class Roster:
         agents: Iterable[Agent],
         strategies: Mapping[str, AgentStrategy] = STRATEGIES,
         tools: Mapping[str, AnyTool] | None = None,
+        *,
+        planning: bool = False,
     ) -> None:
-        """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands."""
+        """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands.
+
+        `planning`: plans may change by themselves, so every agent may ask for that, unless it says otherwise.
+        """
         known = None if tools is None else sorted(tools)
-        self._agents: Final = {name: _with_tools(each, known) for name, each in _by_name(agents).items()}
+        named = _by_name(agents)
+        self._agents: Final = {name: _with_tools(each, known, planning=planning) for name, each in named.items()}
         self._strategies: Final = {**_planning(tools or {}), **strategies}
         for each in self._agents.values():
             self._check(each)
@@ -83,12 +90,19 @@ def _planning(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
     return {"draft": partial(draft, tools=tools), "plan": plan}
 
 
-def _with_tools(agent: Agent, known: Sequence[str] | None) -> Agent:
+def _with_tools(agent: Agent, known: Sequence[str] | None, *, planning: bool) -> Agent:
     """The agent with the tools that it means, by name: what is not there is not asked for, also not after a crash."""
     if known is None:
         return agent
-    meant = tuple(name for name in known if any(fnmatchcase(name, pattern) for pattern in agent.tools))
+    meant = tuple(name for name in known if _is_meant(name, agent, planning=planning))
     return agent.model_copy(update={"tools": meant})
+
+
+def _is_meant(name: str, agent: Agent, *, planning: bool) -> bool:
+    """Whether an agent may call a tool; what changes the plan, only where that can be, or if it names just that."""
+    if name == REPLAN:
+        return (planning and agent.replans) or name in agent.tools
+    return any(fnmatchcase(name, pattern) for pattern in agent.tools)
 
 
 def _by_name(agents: Iterable[Agent]) -> dict[str, Agent]:

@@ -18,6 +18,10 @@ from perdure.tools import AnyTool, toolbox_of
 
 TOOLS: Final = "tools"
 """The fact by which a task says which tools a plan may call."""
+KNOWN: Final = "known"
+"""The fact by which a task says which steps are over already; a plan may take their results."""
+PLANNING: Final = "planning."
+"""What the names of tools begin with that plan: a plan does not."""
 
 
 class Drafting(Part):
@@ -62,10 +66,13 @@ class _Work:
 
     def _meant(self) -> Sequence[AnyTool]:
         """The tools that a plan may call: those that the task names, those of the agent, or all that there are."""
-        said: Any = self.view.facts.get(TOOLS)
-        listed = cast("Iterable[Any]", said) if isinstance(said, list) else ()
-        names = [*listed] or self.agent.tools or sorted(self.tools)
-        return [self.tools[each] for each in names if each in self.tools][: self.options.shown]
+        names = self._listed(TOOLS) or self.agent.tools or sorted(self.tools)
+        able = [each for each in names if each in self.tools and not each.startswith(PLANNING)]
+        return [self.tools[each] for each in able][: self.options.shown]
+
+    def _listed(self, fact: str) -> list[Any]:
+        said: Any = self.view.facts.get(fact)
+        return [*cast("Iterable[Any]", said)] if isinstance(said, list) else []
 
     def _shown(self) -> str:
         return "\n".join(f"- {each.name}({', '.join(_arguments(each))}): {each.summary}" for each in self._meant())
@@ -74,8 +81,9 @@ class _Work:
         """Take the plan, or say what is wrong with it."""
         if "value" not in answer.output:
             return self._again(answer, few(answer.output.get("flaws", ())))
+        known = [str(each) for each in self._listed(KNOWN)]
         document = document_of(answer.output["value"], escaped(self.view.task))
-        problems = problems_of(document, toolbox_of(self._meant()))
+        problems = problems_of(document, toolbox_of(self._meant()), known)
         return self._again(answer, told(problems)) if problems else Finish(output=escaped(document))
 
     def _again(self, answer: Child, wrong: str) -> Move | Finish:
