@@ -16,6 +16,7 @@ from perdure.plan.expr import escaped
 from perdure.plan.grafting import FIXED
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import own_fields
+from perdure.plan.model.parts import UNPLANNED
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import Raw
 from perdure.plan.referring import referring
@@ -122,7 +123,9 @@ class Route:
         name = self.fresh(REST)
         step = {"id": name, "title": "What is left, without a plan", "agent": agent, "task": self._task(why)}
         removed: list[Edit] = [{"remove": each.id} for each in coming]
-        return [self._after(around, step), *removed, *self._output(dict.fromkeys([each.id for each in coming], name))]
+        told: Edit = {"amend": "", "fields": {"meta": {**self.occasion.plan.meta, UNPLANNED: why}}}
+        names = dict.fromkeys([each.id for each in (*self.failed, *coming)], name)
+        return [self._after(around, step), *removed, *self._output(names), told]
 
     def _task(self, why: str) -> str:
         told = f"The plan for this could not be carried out: {why}\nDo what is left of it, in your own way."

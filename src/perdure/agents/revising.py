@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from perdure.agents.replanning import BadReplan, NoWay
 from perdure.agents.requests.selecting import PLANNING, Catalogue
 from perdure.agents.rerouting import Route
+from perdure.core.adjusting import MOST_SAID
 from perdure.core.calls import Failure
 from perdure.core.occasion import Adjustment, Occasion
 from perdure.plan.expr import escaped
@@ -31,6 +32,10 @@ SHOWN: Final = 40
 """Tools that a planner is shown."""
 DRAFTS: Final = 3
 """How often a planner is asked, if what it says cannot be taken."""
+
+
+LASTING: Final = frozenset({"in_doubt", "cancelled", "budget"})
+"""Kinds of failure that nobody plans round by themselves: what may have been done must not be done in another way."""
 
 
 class Wish(Part):
@@ -65,6 +70,7 @@ class Replanner:
             said = Wish.model_validate(wish)
         except ValidationError as error:
             return Failure("invalid", "; ".join(sentence(each) for each in error.errors(include_url=False)[:5]))
+        said = said.model_copy(update={"reason": said.reason.strip()[:MOST_SAID]})
         if said.edits:
             return Adjustment(said.edits, said.reason, self._calls(occasion, said))
         if said.steps:
@@ -85,11 +91,13 @@ class Replanner:
 
     def _another_way(self, occasion: Occasion, said: Wish) -> Adjustment | Failure:
         route = Route.of(occasion, said.failed_steps)
+        if (kind := _kind_of(occasion, said.failed_steps)) in LASTING:
+            return Failure(kind, f"nothing stands in by itself for what ended {kind}: say `steps` or `edits`")
         try:
             return Adjustment(route.by_tools(self.able, drops=bool(occasion.agent)), said.reason)
         except NoWay as none:
             if said.otherwise is None or occasion.agent:
-                return Failure(_kind_of(occasion, said.failed_steps), f"{said.reason}; {none.message}")
+                return Failure(kind, f"{said.reason}; {none.message}")
             why = f"{said.reason}; {none.message}"
             return Adjustment(route.without_plan(said.otherwise, why), f"{why}; it goes on without a plan")
 
@@ -98,7 +106,7 @@ class Replanner:
     def planned(self, occasion: Occasion) -> Adjustment | None:
         """Another way after a failure, where the plan says who is to find one."""
         adjusting = occasion.plan.adjust
-        if adjusting is None or adjusting.planner is None or self._is_ours(occasion):
+        if adjusting is None or adjusting.planner is None or self._is_ours(occasion) or _stays(occasion.failure):
             return None
         if adjusting.planner == TOOLS:
             return self._by_tools(occasion, adjusting.otherwise)
@@ -173,6 +181,11 @@ def _why(step: str) -> str:
 
 def _adjusting(occasion: Occasion) -> Adjusting:
     return occasion.plan.adjust or Adjusting()
+
+
+def _stays(failure: Failure | None) -> bool:
+    """Whether another way would be wrong: nobody knows what was done, somebody has stopped it, or nothing is left."""
+    return failure is not None and failure.kind in LASTING
 
 
 def _failed(occasion: Occasion) -> str:

@@ -60,8 +60,8 @@ def problems_of(document: Mapping[str, Any], toolbox: Toolbox, known: Sequence[s
 
 def _among(document: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """A plan whose steps come after others, of which it is only known what they are called."""
-    own = [{**each, "needs": [need for need in each["needs"] if need not in known]} for each in document["steps"]]
-    names = {each["id"] for each in own}
+    names = [each["id"] for each in document["steps"]]
+    own = [{**each, "needs": [need for need in each["needs"] if need in names]} for each in document["steps"]]
     over = [{"id": each, "model": "default", "prompt": "-"} for each in known if each not in names]
     return {"perdure": 1, "steps": [*over, {"id": NEW, "mode": "graph", "steps": own}]}
 

@@ -627,6 +627,8 @@ class AdjustmentRule(Part):
     """The reason, for people."""
 
 
+UNPLANNED: Final = "unplanned"
+"""Where the `meta` of a plan says why it is none: nobody could make one, or find another way."""
 REPLAN: Final = "replan"
 """Stands for an exit, in a rule: a step has failed, and recovery comes to planning anew."""
 
