@@ -82,7 +82,7 @@ class Route:
     def by_steps(self, steps: Sequence[Step]) -> tuple[list[Edit], list[Edit]]:
         """Other steps in the place of those that failed, or after whoever wants them; and what follows from that."""
         names = dict(self._fresh_names(steps))
-        made = [_renamed(each, names) for each in steps]
+        made = [self._renamed(each, names) for each in steps]
         alone = self.fresh(f"{made[0]['id']}_way")
         top = made[0] if len(made) == 1 else {"id": alone, "mode": "graph", "steps": made}
         failed = [node.id for node in self.failed]
@@ -103,6 +103,16 @@ class Route:
             new = self.failed[0].id if alone else self.fresh(_id_of(step), taken)
             taken.add(new)
             yield _id_of(step), new
+
+    def _renamed(self, step: Step, names: Mapping[str, str]) -> dict[str, Any]:
+        made = referring(step, names)
+        needs = [each for each in made.get("needs", ()) if each in names.values() or not self._is_over(str(each))]
+        if late := next((each for each in needs if each not in names.values()), None):
+            raise BadReplan(f'"{_id_of(step)}" needs "{late}", which is not over', "let it need new steps, or none")
+        return {**made, "id": names[_id_of(step)], "needs": needs}
+
+    def _is_over(self, name: str) -> bool:
+        return name in self.index.by_id and self.occasion.standing(name) == "over"
 
     # ------------------------------------------------------------ a planner, or no plan at all
 
@@ -202,12 +212,6 @@ def _needs(node: Node) -> tuple[str, ...]:
 
 def _id_of(step: Step) -> str:
     return str(step.get("id", "")) or "another"
-
-
-def _renamed(step: Step, names: Mapping[str, str]) -> dict[str, Any]:
-    made = referring(step, names)
-    needs = [each for each in made.get("needs", ()) if each in names.values()]  # nobody waits for what is over
-    return {**made, "id": names[_id_of(step)], "needs": needs}
 
 
 def _refers(node: Node, names: set[str]) -> bool:

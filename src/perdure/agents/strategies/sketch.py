@@ -61,9 +61,10 @@ def problems_of(document: Mapping[str, Any], toolbox: Toolbox, known: Sequence[s
 def _among(document: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     """A plan whose steps come after others, of which it is only known what they are called."""
     names = [each["id"] for each in document["steps"]]
-    own = [{**each, "needs": [need for need in each["needs"] if need in names]} for each in document["steps"]]
-    over = [{"id": each, "model": "default", "prompt": "-"} for each in known if each not in names]
-    return {"perdure": 1, "steps": [*over, {"id": NEW, "mode": "graph", "steps": own}]}
+    over = [each for each in known if each not in names]
+    own = [{**each, "needs": [need for need in each["needs"] if need not in over]} for each in document["steps"]]
+    before = [{"id": each, "model": "default", "prompt": "-"} for each in over]
+    return {"perdure": 1, "steps": [*before, {"id": NEW, "mode": "graph", "steps": own}]}
 
 
 def told(problems: Sequence[Problem], most: int = 10) -> str:
