@@ -56,6 +56,8 @@ def _refused_growth(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> Fail
 
 
 def _replanned(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> Value | Failure | None:
+    if cell.is_asking:  # it was refused, and that is a fact; who is asked about it is waited for
+        return Failure("unmet", "the run has refused what it wants the plan to become")
     from perdure.core.replanning import replanned  # noqa: PLC0415  few steps ask for another plan, and it loads the checks
 
     return replanned(turn, cell, outcome.output)
@@ -108,6 +110,8 @@ def _relax(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded
     step = cell.traits.working
     if outcome is None or step is None or not step.relaxed or failure.kind != "unmet":
         return False
+    if cell.traits.tool in turn.state.rules.revisers:
+        return False  # a wish that was refused is no result
     if unmet_of(turn, cell, outcome.exit, outcome.output, relaxed=True) is not None:
         return False
     if cell.traits.grows is not None and _refused_growth(turn, cell, outcome) is not None:
