@@ -1,6 +1,7 @@
-"""Planning as tools (X2): `planning.create` and `planning.mend`, for agents that plan while they work.
+"""Planning as tools (X2), for agents that plan while they work.
 
-They only make plans, as data. `planning.replan`, which is always there, changes the plan that is under way.
+`planning.create` and `planning.mend` only make plans, as data. `planning.replan`, which every engine has, changes the
+plan that is under way.
 """
 
 from collections.abc import Mapping
@@ -15,13 +16,14 @@ from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
 from perdure.plan.reading.numbered import ExecutionPlan
 from perdure.plan.sayings import sentence
+from perdure.tools.builtin import planning
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.tool import AnyTool, tool
 
 
-def create_planning_tools(known: Mapping[str, AnyTool]) -> tuple[AnyTool, AnyTool]:
-    """`planning.create` and `planning.mend` over the tools that are known. Plans that they make do not plan."""
+def create_planning_tools(known: Mapping[str, AnyTool]) -> tuple[AnyTool, AnyTool, AnyTool]:
+    """`planning.create`, `planning.replan` and `planning.mend`, over the tools that are known. No plan of theirs plans."""
     able = {name: each for name, each in known.items() if not name.startswith(PLANNING)}
     catalogue = Catalogue(able)
 
@@ -65,7 +67,7 @@ def create_planning_tools(known: Mapping[str, AnyTool]) -> tuple[AnyTool, AnyToo
         except (PerdureError, ValidationError) as error:
             raise refusal(error) from None
 
-    return create, again
+    return create, planning.replan, again
 
 
 def written(plan: ExecutionPlan) -> dict[str, Any]:
