@@ -164,12 +164,12 @@ def parts_of(request: Request) -> Iterator[Span]:
 
 def without_joint(part: str) -> str:
     """A part as it would stand alone."""
-    end = len(part.rstrip())
+    end = len(part)
     for joint in reversed([*_JOINT.finditer(part)]):
-        if joint.end() < end:
+        if part[joint.end() : end].strip():
             break
-        end = len(part[: joint.start()].rstrip())
-    return part[:end].lstrip()
+        end = joint.start()
+    return part[:end].strip()
 
 
 def _hints(request: Request, span: Span) -> list[str]:
