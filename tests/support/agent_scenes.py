@@ -124,6 +124,17 @@ def _anew(request):
     return {"steps": [{"id": "buy", "tool": "shop.take", "with": {"what": "${steps.first.output}"}}]}
 
 
+def _delegated(request):
+    turn = sum(isinstance(each, Answered) for each in request.remarks)
+    if "Hurry." in request.instructions:
+        return [calls("shop.take", what="bread"), "no list", "none", "no"][turn]
+    return [calls("shop.take", what="butter"), {"buy": ["butter"]}][turn]
+
+
+def _accepted(request):
+    return {"buy": ["bread"]} if "List." in request.instructions else {"met": True, "why": "it is enough"}
+
+
 LIST = {"type": "object", "required": ["buy"], "properties": {"buy": {"type": "array"}}}
 DRAFTED = {
     "perdure": 1,
@@ -175,8 +186,27 @@ SCENES = {
         "took took salt",
         ["salt", "took salt"],
     ),
+    "accept": (
+        Agent(name="lister", instructions="List.", strategy="single"),
+        _accepted,
+        {"buy": ["bread"]},
+        [],
+    ),
+    "delegate": (
+        Agent(name="hasty", instructions="Hurry.", tools=("shop.*",), limit=1, fallbacks=("careful",)),
+        _delegated,
+        {"buy": ["butter"]},
+        ["butter"],
+    ),
 }
 """By strategy: the agent, what its model says, the answer, and what it has done to the world in the end."""
+BESIDE = {
+    "accept": [Agent(name="critic", strategy="single")],
+    "delegate": [Agent(name="careful", instructions="Take care.", tools=("shop.*",))],
+}
+"""Other agents that are there."""
+LISTING = {"accept", "single", "delegate"}
+"""Scenes whose answer is a list."""
 BROKEN = {"id": "buy", "tool": "shop.fail", "with": {"why": "?"}}
 TOLD = {"id": "told", "tool": "flow.echo", "with": {"value": "${steps.buy.output}"}}
 SALT = {"id": "first", "tool": "shop.take", "with": {"what": "salt"}}
@@ -194,7 +224,9 @@ def plan_for(scene):
         return Plan.model_validate({"goal": "Buy what is needed", **WHOLE[scene]})
     agent, _, _, _ = SCENES[scene]
     step = {"id": "go", "agent": agent.name, "task": "Buy what is needed"}
-    return Plan.model_validate({"steps": [{**step, **({"returns": LIST} if scene == "single" else {})}]})
+    step |= {"returns": LIST} if scene in LISTING else {}
+    step |= {"accept": [{"agent": "critic", "title": "enough"}]} if scene == "accept" else {}
+    return Plan.model_validate({"steps": [step]})
 
 
 def opened(scene, path=":memory:", **more):
@@ -204,8 +236,9 @@ def opened(scene, path=":memory:", **more):
 def settings(scene):
     """What an engine is opened with; plans change only in those scenes that are about it."""
     agent, script, _, _ = SCENES[scene]
+    agents = [agent, *BESIDE.get(scene, ())]
     models = {"default": Noting(script)}
-    return {"tools": [take, look, fail], "agents": [agent], "models": models, "agent_planning": scene in WHOLE}
+    return {"tools": [take, look, fail], "agents": agents, "models": models, "agent_planning": scene in WHOLE}
 
 
 def work(scene, path, place, started):
@@ -222,4 +255,4 @@ def work(scene, path, place, started):
     asyncio.run(go())
 
 
-__all__ = ["ASKED", "EFFECTS", "SCENES", "opened", "plan_for", "work"]
+__all__ = ["ASKED", "EFFECTS", "SCENES", "opened", "plan_for", "settings", "work"]

@@ -7,7 +7,7 @@ core names the children: the n-th is `s<n>` to its siblings, and `<group>/<visit
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from perdure.core import events as e
@@ -21,16 +21,17 @@ from perdure.core.entrusting import NotGiven, names_in, refuse_secrets
 from perdure.core.groups import let_in, stop_group, undoes_losers
 from perdure.core.learning import ended_of
 from perdure.core.ledger import told as told_amount
-from perdure.core.seeing import filled_once, inputs_of, output_of, shown_in
+from perdure.core.outline import Form
+from perdure.core.seeing import filled_once, inputs_of, output_of, see, shown_in
 from perdure.core.stalling import STALLED, is_stalled
 from perdure.core.values import to_json
 from perdure.errors import PerdureError
 from perdure.plan.checks.order import check_order
-from perdure.plan.expr import ExpressionError
+from perdure.plan.expr import ExpressionError, fill_but
 from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import AgentCall
+from perdure.plan.model.parts import AgentCall, Criterion
 
 MOST_ADDED: Final = 256
 """The most steps that one move may add."""
@@ -60,6 +61,8 @@ class Finish:
     keep: Sequence[str] | None = None
     """Children whose effects stand; None: all. What the others did is undone first."""
     failure: Failure | None = None
+    judged: bool = False
+    """Whether the tools and agents were asked that have to accept it."""
 
 
 class Child:
@@ -134,6 +137,21 @@ class View:
         return self._call.agent
 
     @property
+    def strategy(self) -> str:
+        """How its step says that it works; empty: in the agent's own way."""
+        return self._call.strategy or ""
+
+    @property
+    def skills(self) -> Sequence[str]:
+        """What whoever does it must be able to do."""
+        return self._cell.traits.working.skills if self._cell.traits.working else ()
+
+    @property
+    def priority(self) -> int:
+        """How much its step is worth to whoever has many."""
+        return self._cell.traits.working.priority if self._cell.traits.working else 0
+
+    @property
     def returns(self) -> Mapping[str, Any] | None:
         """JSON Schema of what it is to finish with; None: anything."""
         return self._call.returns
@@ -142,6 +160,21 @@ class View:
     def verdicts(self) -> Sequence[str]:
         """Words, beside `success` and `failure`, that it may finish with."""
         return self._cell.traits.working.verdicts if self._cell.traits.working else ()
+
+    @property
+    def judges(self) -> Sequence[Criterion]:
+        """The tools and agents that have to accept what it finishes with."""
+        return self._cell.traits.judges
+
+    def asked_of(self, judge: Criterion) -> Mapping[str, Any]:
+        """What a judge is given, where `${output…}` stands for what it judges; all else is filled in."""
+        given = judge.with_
+        seen = see(self._turn.state, self._cell.scope, Form(given).references, {"exit": "success"})
+        return fill_but(given, seen, "output")
+
+    def would_do(self, finish: Finish) -> bool:
+        """Whether an end is good enough, as far as expressions and schemas can tell."""
+        return _ending(self._turn, self._cell, replace(finish, judged=True)).failure is None
 
     @property
     def _call(self) -> AgentCall:
@@ -315,7 +348,7 @@ def _ending(turn: Deciding, cell: Cell, finish: Finish) -> Ending:
         output = turn.keep(filled_once(turn.state, cell.within, finish.output))
         if finish.exit == "failure":
             return Ending("failure", output, finish.failure or Failure("logic", "the strategy says so"))
-        return _grown(turn, cell, concluded(turn, cell, finish.exit, output))
+        return _grown(turn, cell, concluded(turn, cell, finish.exit, output, judged=finish.judged))
     except (ExpressionError, ValueError) as error:
         return Ending.failed("invalid", f"what the strategy finished with: {told(error)}")
 
