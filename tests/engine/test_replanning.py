@@ -274,8 +274,9 @@ async def test_e12_what_the_run_refuses_goes_back_to_the_planner():
     def say(request):
         return BREAD if "several of the new steps" in request.remarks[-1].text else bad
 
-    result, [_, refused, _], _ = await carried_out([WISH, BUY, TELL], say, adjust={"planner": "planning"})
+    result, [_, refused, _], asked = await carried_out([WISH, BUY, TELL], say, adjust={"planner": "planning"})
     assert result.output == "got bread from the market"
+    assert "\nrefused: the plan is as it was: several of the new steps" in asked[-1].remarks[0].text
     assert isinstance(refused, e.RevisionRefused)
     assert result.steps["buy_draft"].visits == 2
 
@@ -288,8 +289,9 @@ async def test_e12_where_the_planner_fails_tools_with_the_same_skills_stand_in_a
 
 async def test_e12_where_nobody_finds_another_way_it_fails_as_it_did_and_says_who_was_asked():
     gone = {**BUY, "tool": "kiosk.buy", "with": {"what": "x"}}
-    result, _, _ = await carried_out([WISH, gone, TELL], lambda _: "no", adjust={"planner": "planning"})
+    result, facts, _ = await carried_out([WISH, gone, TELL], lambda _: "no", adjust={"planner": "planning"})
     assert (result.status, result.failure.kind) == ("failed", "logic")
+    assert [type(each) for each in facts] == [e.RunRevised, e.RevisionRefused]  # nobody plans how to plan
     for words in ("buy failed (logic: the kiosk is gone)", "planning finds no plan", "there is no other way"):
         assert words in result.failure.message
 
@@ -313,6 +315,41 @@ async def test_x7_what_is_left_is_done_without_a_plan_where_the_plan_says_by_who
 async def test_e12_without_a_model_tools_stand_in():
     result, [revised], asked = await carried_out([WISH, BUY, TELL], lambda _: "no", adjust={"planner": "tools"})
     assert (result.output, revised.by, asked) == ("got bread from the market", "planner", [])
+
+
+async def test_x8_no_tool_is_tried_twice_in_the_place_of_another():
+    @tool(name="mill.buy", repeat="safe", effects=[], skills=["milling"])
+    def mill(what: str) -> str:
+        """Never works."""
+        raise ToolFailure("logic", "no wind")
+
+    @tool(name="barn.buy", repeat="safe", effects=[], skills=["milling"])
+    def barn(what: str) -> str:
+        """Never works either."""
+        raise ToolFailure("logic", "no corn")
+
+    plan = {"steps": [{**BUY, "tool": "mill.buy", "with": {"what": "x"}}], "adjust": {"planner": "tools"}}
+    async with Engine.open(tools=[mill, barn], agent_planning=True) as engine:
+        result = await (await engine.start(Plan.model_validate(plan))).result()
+    assert (result.status, [*result.steps], result.failure.message) == ("failed", ["buy", "buy_2"], "no corn")
+
+
+@pytest.mark.parametrize("kind", ["cancelled", "budget"])
+async def test_e12_nobody_plans_round_what_was_stopped(kind):
+    @tool(name="bank.look", repeat="safe", effects=["reads"], skills=["looking"])
+    def look() -> str:
+        """Ends so."""
+        raise ToolFailure(kind, "the line broke")
+
+    @tool(name="cash.look", repeat="safe", effects=["reads"], skills=["looking"])
+    def other() -> str:
+        """Could stand in."""
+        return "seen"
+
+    plan = {"steps": [{"id": "look", "tool": "bank.look"}], "adjust": {"planner": "tools"}}
+    async with Engine.open(tools=[look, other], agent_planning=True) as engine:
+        result = await (await engine.start(Plan.model_validate(plan))).result()
+    assert (result.failure.kind, [*result.steps]) == (kind, ["look"])
 
 
 async def test_e12_a_plan_that_names_nobody_is_not_planned_anew():
