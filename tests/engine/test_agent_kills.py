@@ -69,10 +69,9 @@ def check(place, scene, facts):
     A plan that changes was changed as often as it was wanted, and no more.
     """
     assert sum(isinstance(each, e.RunRevised) for each in facts) == REVISIONS.get(scene, 0)
-    done = [each for each in effects(place / "effects") if each[0] == "keyed"]
-    undone = {each[5] for each in effects(place / "effects") if each[0] == "undone"}
-    kept = Counter(key for *_, key in done if key not in undone)
-    assert len(kept) == len(SCENES[scene][3])
+    done = {key: what for kind, what, key in effects(place / "effects") if kind == "keyed"}
+    undone = {key for kind, _, key in effects(place / "effects") if kind == "undone"}
+    assert sorted(what for key, what in done.items() if key not in undone) == sorted(SCENES[scene][3])
     ended = (each for each in facts if isinstance(each, e.AttemptEnded) and each.deed == "do")
     finished = Counter((each.step, each.visit) for each in ended)
     assert max(finished.values()) == 1

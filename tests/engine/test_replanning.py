@@ -377,3 +377,21 @@ async def test_e12_what_a_planner_wants_to_call_and_was_not_shown_is_refused():
     result, [refused], _ = await carried_out([step], lambda _: "no")
     assert result.status == "failed"
     assert "x calls the tool 'shop.buy'; whoever asks for it may call: market.*" in refused.reason
+
+
+async def test_who_drafts_without_tools_of_its_own_is_shown_all_but_those_that_plan():
+    """That every agent has `planning.replan` does not keep a planner from planning with what there is."""
+    plan = {"steps": [{"id": "draft", "agent": "planning", "task": "Get bread"}]}
+    async with Engine.open(
+        tools=TOOLS,
+        agents=[PLANNER],
+        models={
+            "default": (
+                model := ScriptedModel([BREAD | {"steps": [{"id": "a", "tool": "market.buy", "with": {"what": "x"}}]}])
+            )
+        },
+        agent_planning=True,
+    ) as engine:
+        assert (await (await engine.start(Plan.model_validate(plan))).result()).ok
+    assert "- market.buy(what: string)" in model.asked[0].instructions
+    assert "planning.replan" not in model.asked[0].instructions

@@ -7,7 +7,7 @@ import asyncio
 import os
 import re
 
-from engine_victim import EFFECTS, leave_a_trace, note
+from engine_victim import EFFECTS, note
 
 from perdure import Context, Engine, Plan, ToolFailure, tool
 from perdure.agents import Agent
@@ -20,13 +20,13 @@ ASKED = "PERDURE_TEST_ASKED"
 
 def untake(context: Context, what: str, output: object) -> None:
     """Take it back."""
-    leave_a_trace("undone", context)
+    note(os.environ[EFFECTS], ["undone", what, context.key])
 
 
 @tool(name="shop.take", repeat="keyed", effects=["writes"], undo=untake)
 async def take(context: Context, what: str) -> str:
     """Take something, once."""
-    leave_a_trace("keyed", context)
+    note(os.environ[EFFECTS], ["keyed", what, context.key])
     return f"took {what}"
 
 
@@ -143,7 +143,7 @@ DRAFTED = {
     "steps": [{"id": "bread", "tool": "shop.take", "with": {"what": "bread"}, "needs": []}],
 }
 ACT = {"tool": "shop.take", "with": {"what": "${inputs.output}"}}
-SEARCH = {"width": 2, "beam": 2, "depth": 2, "act": ACT, "judge": {"expr": "size(output)"}}
+SEARCH = {"width": 2, "beam": 1, "depth": 3, "again": 1, "act": ACT, "judge": {"expr": "size(output)"}}
 LEARN = {"accept": ["output.contains('butter')"], "strategy": "react"}
 
 SCENES = {
@@ -164,8 +164,8 @@ SCENES = {
     "tree": (
         Agent(name="finder", strategy="tree", options=SEARCH),
         _searching,
-        {"answer": "xbbbb", "line": ["xbb", "xbbbb"], "score": 5.0},
-        ["xbb", "xbbbb"],
+        {"answer": "xbbbbbb", "line": ["xbb", "xbbbb", "xbbbbbb"], "score": 7.0},
+        ["xbb", "xbbbb", "xbbbbbb"],
     ),
     "sample": (Agent(name="voter", strategy="sample"), _sampling, "oak", []),
     "reflexion": (
@@ -178,7 +178,7 @@ SCENES = {
         Agent(name="buyer", tools=("shop.*",)),
         _replanning,
         "took milk for took bread",
-        ["bread", "milk"],
+        ["bread", "milk for took bread"],
     ),
     "anew": (
         Agent(name="planner", strategy="draft", tools=("shop.*",)),

@@ -23,7 +23,7 @@ from perdure.tools.tool import AnyTool, tool
 
 
 def create_planning_tools(known: Mapping[str, AnyTool]) -> tuple[AnyTool, AnyTool, AnyTool]:
-    """`planning.create`, `planning.replan` and `planning.mend`, over the tools that are known, those that plan left out."""
+    """`planning.create`, `planning.replan` and `planning.mend`, over all tools that are known but those that plan."""
     able = {name: each for name, each in known.items() if not name.startswith(PLANNING)}
     catalogue = Catalogue(able)
 

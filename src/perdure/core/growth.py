@@ -24,6 +24,7 @@ from perdure.core.ledger import told as told_amount
 from perdure.core.outline import Form
 from perdure.core.seeing import filled_once, inputs_of, output_of, see, shown_in
 from perdure.core.stalling import STALLED, is_stalled
+from perdure.core.undoing import dropped_in, undo_next
 from perdure.core.values import to_json
 from perdure.errors import PerdureError
 from perdure.plan.checks.order import check_order
@@ -45,6 +46,8 @@ class Move:
     """Steps, written as in a plan but without ids; arguments name earlier results, as in `${steps.s3.output}`."""
     stop: Sequence[str] = ()
     """Children that are to end now, by id; what they did is undone."""
+    drop: Sequence[str] = ()
+    """Children that are not wanted any more, by id: one at work ends, and what it did is undone, also if it is over."""
     tags: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Small notes about children, by id."""
     memo: Any = None
@@ -240,10 +243,12 @@ def settle_agent(turn: Deciding, cell: Cell) -> None:
     if body.begins > turn.now:
         return
     body.fresh = []
+    if body.dropping:
+        undo_next(turn, dropped_in(cell))
     if (not body.moves or body.news) and not _ask(turn, cell, body):
         return
     let_in(turn, cell, body)
-    if body.over == body.total and not body.news:
+    if body.over == body.total and not body.news and not body.dropping:
         conclude(turn, cell, Ending.failed("stalled", "the strategy has nothing at work and wants nothing more"))
 
 
@@ -287,10 +292,17 @@ def _move(turn: Deciding, cell: Cell, body: Grown, move: Move) -> bool:
         kind = "denied" if isinstance(error, NotGiven) else "invalid"
         stop_group(turn, cell, Ending.failed(kind, f"the strategy wants what cannot be: {error}"))
         return False
-    turn.record(e.StepsGrown(step=cell.key, visit=cell.visit, add=added, tags=tags, memo=memo))
-    for id_ in move.stop:
+    drop = tuple(id_ for id_ in dict.fromkeys(move.drop) if _is_over(body, id_)) if undoes_losers(cell) else ()
+    turn.record(e.StepsGrown(step=cell.key, visit=cell.visit, add=added, tags=tags, memo=memo, drop=drop))
+    for id_ in (*move.stop, *move.drop):
         _stop(turn, cell, body, position_of(id_))
+    undo_next(turn, dropped_in(cell))
     return True
+
+
+def _is_over(body: Grown, id_: str) -> bool:
+    child = body.children.get(-1 if (position := position_of(id_)) is None else position)
+    return child is not None and child.status == "over"
 
 
 def _stop(turn: Deciding, cell: Cell, body: Grown, position: int | None) -> None:
@@ -335,7 +347,7 @@ def _finish(turn: Deciding, cell: Cell, body: Grown, finish: Finish) -> None:
     """End the group; first stop what is still at work, and undo what does not stand."""
     how = _ending(turn, cell, finish)
     dropped = _dropped(cell, body, finish.keep)
-    if body.live or dropped:
+    if body.live or dropped or body.dropping:
         about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "exit": how.exit, "output": how.output}
         turn.record(e.StepStopping(**about, failure=how.failure, undo=dropped))
         turn.look_at(cell)

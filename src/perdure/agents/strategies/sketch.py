@@ -67,9 +67,9 @@ def _among(document: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     return {"perdure": 1, "steps": [*before, {"id": NEW, "mode": "graph", "steps": own}]}
 
 
-def told(problems: Sequence[Problem], most: int = 10) -> str:
+def told(problems: Sequence[Problem], most: int = 10) -> list[str]:
     """Problems as a model reads them: the place, what is wrong, and what to write instead."""
-    return "\n".join(f"- {_place(each)}: {each.message}{_help(each)}" for each in problems[:most])
+    return [f"{_place(each)}: {each.message}{_help(each)}" for each in problems[:most]]
 
 
 def _place(problem: Problem) -> str:
