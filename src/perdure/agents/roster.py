@@ -1,12 +1,14 @@
 """The roster: who can be given work, and how each of them works."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies import OPTIONS, STRATEGIES, AgentStrategy
+from perdure.agents.strategies.adapted import adapted, changed
 from perdure.agents.strategies.draft import Drafting, draft
 from perdure.agents.strategies.options import options_of
 from perdure.agents.strategies.plan import Planning, plan
@@ -16,6 +18,8 @@ from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
 from perdure.tools import AnyTool
 
+ADAPTED: Final = "adapted"
+"""How agents of other frameworks work, and nobody else."""
 _OPTIONS: Final = {**OPTIONS, "draft": Drafting, "plan": Planning}
 
 
@@ -24,6 +28,22 @@ class BadAgent(PerdureError):
 
     code: ClassVar[str] = "PRD4101"
     exit_code: int = 6
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptedWay:
+    """How an agent of another framework works. It can be asked beforehand whether it can still go on."""
+
+    work: Strategy
+    agent: Agent
+
+    def __call__(self, view: View) -> Move | Finish | None:
+        """What comes next."""
+        return self.work(view)
+
+    def why_not(self, noted: Mapping[str, Any]) -> str:
+        """Why it cannot go on with work that it has begun; empty: it can."""
+        return changed(noted, self.agent)
 
 
 class Roster:
@@ -38,7 +58,7 @@ class Roster:
         """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands."""
         known = None if tools is None else sorted(tools)
         self._agents: Final = {name: _with_tools(each, known) for name, each in _by_name(agents).items()}
-        self._strategies: Final = {**_planning(tools or {}), **strategies}
+        self._strategies: Final = {ADAPTED: adapted, **_planning(tools or {}), **strategies}
         for each in self._agents.values():
             self._check(each)
 
@@ -55,6 +75,8 @@ class Roster:
         if agent.strategy not in self._strategies:
             hint = did_you_mean(agent.strategy, self._strategies) or f"one of {', '.join(sorted(self._strategies))}"
             raise BadAgent(f'"{agent.name}" works by "{agent.strategy}", which there is not', hint)
+        if (agent.strategy == ADAPTED) != (agent.loop is not None):
+            raise BadAgent(f'"{agent.name}" cannot work by "{agent.strategy}"', _own_way(agent))
         if (kind := _OPTIONS.get(agent.strategy)) is not None:
             options_of(agent, agent.strategy, kind)
         for name in agent.fallbacks:
@@ -65,8 +87,12 @@ class Roster:
     def strategies(self) -> dict[str, Strategy]:
         """What the core asks: a strategy by its name for whoever works so, and each agent's own by `agent:NAME`."""
         named: dict[str, Strategy] = {name: partial(self._work, name) for name in self._strategies}
-        own = {f"agent:{each.name}": partial(self._work, each.strategy) for each in self._agents.values()}
+        own = {f"agent:{each.name}": self._own(each) for each in self._agents.values()}
         return named | own
+
+    def _own(self, agent: Agent) -> Strategy:
+        work = partial(self._work, agent.strategy)
+        return work if agent.loop is None else AdaptedWay(work, agent)
 
     def _work(self, strategy: str, view: View) -> Move | Finish | None:
         agent = self._agents.get(view.agent)
@@ -75,7 +101,16 @@ class Roster:
                 filter(None, (f'there is no agent "{view.agent}"', did_you_mean(view.agent, self._agents)))
             )
             return Finish("failure", failure=Failure("unavailable", told))
+        if (strategy == ADAPTED) != (agent.loop is not None):
+            told = f'"{agent.name}" cannot work by "{strategy}"; {_own_way(agent)}'
+            return Finish("failure", failure=Failure("invalid", told))
         return self._strategies[strategy](view, agent)
+
+
+def _own_way(agent: Agent) -> str:
+    if agent.loop is not None:
+        return "another framework has made it, and it works in its own way: leave `strategy` out"
+    return f'"{ADAPTED}" is for agents that another framework has made, by `perdure.agents.adapted`'
 
 
 def _planning(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
