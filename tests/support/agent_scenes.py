@@ -8,7 +8,7 @@ import os
 import re
 
 import pydantic_ai
-from engine_victim import EFFECTS, leave_a_trace, note
+from engine_victim import EFFECTS, note
 
 from perdure import Context, Engine, Plan, ToolFailure, tool
 from perdure.agents import Agent
@@ -22,13 +22,13 @@ ASKED = "PERDURE_TEST_ASKED"
 
 def untake(context: Context, what: str, output: object) -> None:
     """Take it back."""
-    leave_a_trace("undone", context)
+    note(os.environ[EFFECTS], ["undone", what, context.key])
 
 
 @tool(name="shop.take", repeat="keyed", effects=["writes"], undo=untake)
 async def take(context: Context, what: str) -> str:
     """Take something, once."""
-    leave_a_trace("keyed", context)
+    note(os.environ[EFFECTS], ["keyed", what, context.key])
     return f"took {what}"
 
 
@@ -65,7 +65,7 @@ def _reacting(request):
 
 def pay(what: str) -> str:
     """Pay for something, once."""
-    leave_a_trace("keyed", context())
+    note(os.environ[EFFECTS], ["keyed", what, context().key])
     return f"paid {what}"
 
 
@@ -129,6 +129,17 @@ def _mending(request):
     return ["bread", {"buy": "bread"}, {"buy": ["bread"]}][turn]
 
 
+def _delegated(request):
+    turn = sum(isinstance(each, Answered) for each in request.remarks)
+    if "Hurry." in request.instructions:
+        return [calls("shop.take", what="bread"), "no list", "none", "no"][turn]
+    return [calls("shop.take", what="butter"), {"buy": ["butter"]}][turn]
+
+
+def _accepted(request):
+    return {"buy": ["bread"]} if "List." in request.instructions else {"met": True, "why": "it is enough"}
+
+
 LIST = {"type": "object", "required": ["buy"], "properties": {"buy": {"type": "array"}}}
 DRAFTED = {
     "perdure": 1,
@@ -137,7 +148,7 @@ DRAFTED = {
     "steps": [{"id": "bread", "tool": "shop.take", "with": {"what": "bread"}, "needs": []}],
 }
 ACT = {"tool": "shop.take", "with": {"what": "${inputs.output}"}}
-SEARCH = {"width": 2, "beam": 2, "depth": 2, "act": ACT, "judge": {"expr": "size(output)"}}
+SEARCH = {"width": 2, "beam": 1, "depth": 3, "again": 1, "act": ACT, "judge": {"expr": "size(output)"}}
 LEARN = {"accept": ["output.contains('butter')"], "strategy": "react"}
 
 SCENES = {
@@ -159,8 +170,8 @@ SCENES = {
     "tree": (
         Agent(name="finder", strategy="tree", options=SEARCH),
         _searching,
-        {"answer": "xbbbb", "line": ["xbb", "xbbbb"], "score": 5.0},
-        ["xbb", "xbbbb"],
+        {"answer": "xbbbbbb", "line": ["xbb", "xbbbb", "xbbbbbb"], "score": 7.0},
+        ["xbb", "xbbbb", "xbbbbbb"],
     ),
     "sample": (Agent(name="voter", strategy="sample"), _sampling, "oak", []),
     "reflexion": (
@@ -169,19 +180,45 @@ SCENES = {
         {"answer": "bread and butter", "lessons": ["Take butter too."], "rounds": 2, "score": 1.0},
         ["bread", "butter"],
     ),
+    "accept": (
+        Agent(name="lister", instructions="List.", strategy="single"),
+        _accepted,
+        {"buy": ["bread"]},
+        [],
+    ),
+    "delegate": (
+        Agent(name="hasty", instructions="Hurry.", tools=("shop.*",), limit=1, fallbacks=("careful",)),
+        _delegated,
+        {"buy": ["butter"]},
+        ["butter"],
+    ),
 }
 """By strategy: the agent, what its model says, the answer, and what it has done to the world in the end."""
+BESIDE = {
+    "accept": [Agent(name="critic", strategy="single")],
+    "delegate": [Agent(name="careful", instructions="Take care.", tools=("shop.*",))],
+}
+"""Other agents that are there."""
+LISTING = {"accept", "single", "delegate"}
+"""Scenes whose answer is a list."""
 
 
 def plan_for(scene):
     agent, _, _, _ = SCENES[scene]
     step = {"id": "go", "agent": agent.name, "task": "Buy what is needed"}
-    return Plan.model_validate({"steps": [{**step, **({"returns": LIST} if scene == "single" else {})}]})
+    step |= {"returns": LIST} if scene in LISTING else {}
+    step |= {"accept": [{"agent": "critic", "title": "enough"}]} if scene == "accept" else {}
+    return Plan.model_validate({"steps": [step]})
 
 
 def opened(scene, path=":memory:", **more):
+    return Engine.open(path, **settings(scene), **more)
+
+
+def settings(scene):
     agent, script, _, _ = SCENES[scene]
-    return Engine.open(path, tools=[take, look, fail], agents=[agent], models={"default": Noting(script)}, **more)
+    agents = [agent, *BESIDE.get(scene, ())]
+    return {"tools": [take, look, fail], "agents": agents, "models": {"default": Noting(script)}}
 
 
 def work(scene, path, place, started):
@@ -208,4 +245,4 @@ async def _warm_up():
 if os.environ.get("PERDURE_TEST_WARM"):
     asyncio.run(_warm_up())
 
-__all__ = ["ASKED", "EFFECTS", "SCENES", "opened", "plan_for", "work"]
+__all__ = ["ASKED", "EFFECTS", "SCENES", "opened", "plan_for", "settings", "work"]

@@ -7,20 +7,22 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies import OPTIONS, STRATEGIES, AgentStrategy
-from perdure.agents.strategies.adapted import adapted, changed
-from perdure.agents.strategies.draft import Drafting, draft
+from perdure.agents.strategies import OPTIONS, strategies
+from perdure.agents.strategies.accepting import accepted, heard, is_judged
+from perdure.agents.strategies.adapted import changed
+from perdure.agents.strategies.delegate import delegate, is_delegated
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.plan import Planning, plan
 from perdure.core.calls import Failure
 from perdure.core.growth import Finish, Move, Strategy, View
 from perdure.errors import PerdureError
+from perdure.plan.model.parts import ANYBODY
 from perdure.plan.problems import did_you_mean
 from perdure.tools import AnyTool
 
 ADAPTED: Final = "adapted"
 """How agents of other frameworks work, and nobody else."""
-_OPTIONS: Final = {**OPTIONS, "draft": Drafting, "plan": Planning}
+SEATED: Final = "seated."
+"""Stands before the strategy of an agent that was chosen already."""
 
 
 class BadAgent(PerdureError):
@@ -49,16 +51,11 @@ class AdaptedWay:
 class Roster:
     """Agents by name, and the strategies they work by."""
 
-    def __init__(
-        self,
-        agents: Iterable[Agent],
-        strategies: Mapping[str, AgentStrategy] = STRATEGIES,
-        tools: Mapping[str, AnyTool] | None = None,
-    ) -> None:
+    def __init__(self, agents: Iterable[Agent], tools: Mapping[str, AnyTool] | None = None) -> None:
         """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands."""
         known = None if tools is None else sorted(tools)
         self._agents: Final = {name: _with_tools(each, known) for name, each in _by_name(agents).items()}
-        self._strategies: Final = {ADAPTED: adapted, **_planning(tools or {}), **strategies}
+        self._strategies: Final = strategies(tools or {})
         for each in self._agents.values():
             self._check(each)
 
@@ -67,18 +64,24 @@ class Roster:
         """Whom plans may name."""
         return tuple(sorted(self._agents))
 
+    @property
+    def agents(self) -> Sequence[Agent]:
+        """All of them, by name."""
+        return [self._agents[name] for name in self.names]
+
     def find(self, name: str) -> Agent | None:
         """An agent by its name."""
         return self._agents.get(name)
 
     def _check(self, agent: Agent) -> None:
+        if agent.name == ANYBODY:
+            raise BadAgent(f'"{ANYBODY}" stands for whoever has the skills of a step', "give the agent another name")
         if agent.strategy not in self._strategies:
             hint = did_you_mean(agent.strategy, self._strategies) or f"one of {', '.join(sorted(self._strategies))}"
             raise BadAgent(f'"{agent.name}" works by "{agent.strategy}", which there is not', hint)
         if (agent.strategy == ADAPTED) != (agent.loop is not None):
             raise BadAgent(f'"{agent.name}" cannot work by "{agent.strategy}"', _own_way(agent))
-        if (kind := _OPTIONS.get(agent.strategy)) is not None:
-            options_of(agent, agent.strategy, kind)
+        options_of(agent, agent.strategy, OPTIONS[agent.strategy])
         for name in agent.fallbacks:
             if name not in self._agents:
                 hint = did_you_mean(name, self._agents) or "name an agent that there is"
@@ -87,35 +90,51 @@ class Roster:
     def strategies(self) -> dict[str, Strategy]:
         """What the core asks: a strategy by its name for whoever works so, and each agent's own by `agent:NAME`."""
         named: dict[str, Strategy] = {name: partial(self._work, name) for name in self._strategies}
+        seated: dict[str, Strategy] = {SEATED + name: partial(self._do, name) for name in self._strategies}
         own = {f"agent:{each.name}": self._own(each) for each in self._agents.values()}
-        return named | own
+        return named | seated | own | {f"agent:{ANYBODY}": partial(self._work, "")}
 
     def _own(self, agent: Agent) -> Strategy:
         work = partial(self._work, agent.strategy)
         return work if agent.loop is None else AdaptedWay(work, agent)
 
     def _work(self, strategy: str, view: View) -> Move | Finish | None:
+        """Have it done by whoever is chosen, if there is a choice; else do it."""
+        agent = self._agents.get(view.agent)
+        has_choice = view.agent == ANYBODY or (agent is not None and bool(agent.limit or agent.fallbacks))
+        if is_judged(view):
+            return heard(view)
+        if has_choice if view.first else is_delegated(view):  # what has begun goes on as it began
+            among = () if agent is None else (agent.name, *agent.fallbacks)
+            return accepted(view, delegate(view, among, self._way))
+        return self._do(strategy, view)
+
+    def _do(self, strategy: str, view: View) -> Move | Finish | None:
         agent = self._agents.get(view.agent)
         if agent is None:
-            told = "; ".join(
-                filter(None, (f'there is no agent "{view.agent}"', did_you_mean(view.agent, self._agents)))
-            )
-            return Finish("failure", failure=Failure("unavailable", told))
+            return Finish("failure", failure=self._gone(view.agent))
+        if is_judged(view):
+            return heard(view)
         if (strategy == ADAPTED) != (agent.loop is not None):
             told = f'"{agent.name}" cannot work by "{strategy}"; {_own_way(agent)}'
             return Finish("failure", failure=Failure("invalid", told))
-        return self._strategies[strategy](view, agent)
+        return accepted(view, self._strategies[strategy](view, agent))
+
+    def _gone(self, name: str) -> Failure:
+        told = "; ".join(filter(None, (f'there is no agent "{name}"', did_you_mean(name, self._agents))))
+        return Failure("unavailable", told)
+
+    def _way(self, name: str, wanted: str) -> str:
+        """How an agent works that was chosen: as the step says, or in its own way."""
+        agent = self._agents.get(name)
+        strategy = wanted or (agent.strategy if agent else "react")
+        return SEATED + strategy if strategy in self._strategies else strategy
 
 
 def _own_way(agent: Agent) -> str:
     if agent.loop is not None:
         return "another framework has made it, and it works in its own way: leave `strategy` out"
     return f'"{ADAPTED}" is for agents that another framework has made, by `perdure.agents.adapted`'
-
-
-def _planning(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
-    """The strategies that have to know what there is."""
-    return {"draft": partial(draft, tools=tools), "plan": plan}
 
 
 def _with_tools(agent: Agent, known: Sequence[str] | None) -> Agent:

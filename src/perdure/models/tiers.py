@@ -46,7 +46,7 @@ class Models:
 
     def _by_name(self, name: str) -> Model:
         if ":" not in name:
-            raise NoModel(f"there is no model for {name!r}", did_you_mean(name, (*TIERS, *self._named)) or CONFIGURE)
+            raise NoModel(f"there is no model for {name!r}", _meant(name, self._named))
         if name not in self._made:
             from perdure.models.provider import model_by_name  # noqa: PLC0415  most engines ask no provider
 
@@ -64,3 +64,8 @@ class Models:
             named = {each.partition(":")[0] for each in texts} or {"" for _ in self._named}
             self._places = Places(named=named)
         return self._places
+
+
+def _meant(name: str, named: Mapping[str, Model | str]) -> str:
+    """What to write instead; where a tier is meant, there is nothing to be found that it could stand for."""
+    return CONFIGURE if name in TIERS else did_you_mean(name, (*TIERS, *named)) or CONFIGURE

@@ -24,13 +24,12 @@ from pydantic_core import to_jsonable_python
 
 from perdure.agents.adapted.errors import NotAdapted
 from perdure.models.answering import written
+from perdure.plan.tokens import FRAME, size_of, tokens_in
 
 ODD: Final = "pydantic_ai"
 """The word under which it stands that a result is no plain value."""
 FLEETING: Final = frozenset({"timestamp", "run_id", "conversation_id", "metadata", "usage", "provider_response_id"})
 """What is other each time, and says nothing about what is asked."""
-CHARACTERS: Final = 3
-"""As many make a token at least."""
 _RETURN: Final = TypeAdapter[Any](ToolReturn)
 
 # ------------------------------------------------------------------------------- results of tools
@@ -122,8 +121,8 @@ def question_of(  # noqa: PLR0913, PLR0917  all that a model is asked
         "settings": digest([settings, form]),
     }
     new = messages[said:] if said < len(messages) else messages[-1:]
-    size = len(written(_plain(list(new)))) + (0 if said else len(written(_plain(form))))
-    told = {"prompt": _prompt(new), "kind": "model", "id": f"m{number}", "size": size // CHARACTERS + 1}
+    size = size_of(_plain(list(new))) + (0 if said else size_of(_plain(form)))
+    told = {"prompt": _prompt(new), "kind": "model", "id": f"m{number}", "size": tokens_in(size) + FRAME}
     return {**told, "parts": parts}
 
 

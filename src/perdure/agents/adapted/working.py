@@ -16,7 +16,7 @@ from pydantic_ai.toolsets import FunctionToolset
 from perdure.agents.adapted.errors import Changed, NotAdapted
 from perdure.agents.adapted.hooks import Holding
 from perdure.agents.adapted.reading import AnyAgent
-from perdure.agents.adapted.recording import CHARACTERS, fact_of
+from perdure.agents.adapted.recording import fact_of
 from perdure.agents.adapted.session import Session
 from perdure.agents.adapted.telling import answer_of, failure_of, likely_price, price_of, prompt_of, usage_of
 from perdure.agents.adapted.tier import ASKING, Tier
@@ -26,6 +26,7 @@ from perdure.errors import PerdureError
 from perdure.models.failing import failed
 from perdure.models.naming import outer
 from perdure.models.performing import USUAL_TOKENS
+from perdure.plan.tokens import FRAME, tokens_of
 from perdure.ports import Attempt, ModelFailed
 from perdure.ports import Model as Port
 from perdure.tools import AnyTool, Context, Tool, ToolFailure
@@ -256,7 +257,7 @@ class Working:
         """What a question may take, with what its step says of that."""
         given = call.arguments
         out = float(given.get("tokens", USUAL_TOKENS))
-        tokens = said.get("tokens", len(str(given.get("prompt", ""))) // CHARACTERS + 1 + out)
+        tokens = said.get("tokens", tokens_of(str(given.get("prompt", ""))) + FRAME + out)
         usd = self._price(round(max(0.0, tokens - out)), round(min(tokens, out)))
         found = {"tokens": tokens, "calls": 1.0, **said}
         return found if usd is None or "usd" in said else {**found, "usd": usd}

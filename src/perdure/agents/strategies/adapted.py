@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.asking import facts_of, instructions_of, most_of
-from perdure.agents.strategies.finishing import schema_of
+from perdure.agents.strategies.answering import schema_of
+from perdure.agents.strategies.asking import most_of
+from perdure.agents.strategies.words import facts_of, who_is
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.expr import escaped
 from perdure.plan.expr.path import written
+from perdure.plan.model.parts import JsonObject, Part
 
 STRETCH: Final = "stretch"
 """The tool that lets an agent go on, as in `researcher.stretch`."""
@@ -24,6 +26,13 @@ MODEL: Final = "agent:"
 CHANGED: Final = "PRD4121"
 MOST: Final = 200
 """Calls that one answer of a model may ask for."""
+
+
+class AdaptedOptions(Part):
+    """What is known of the agent. It is read off it, and not for people to say."""
+
+    who: JsonObject
+    """What it is known again by, part for part."""
 
 
 def adapted(view: View, agent: Agent) -> Move | Finish | None:
@@ -45,7 +54,7 @@ def adapted(view: View, agent: Agent) -> Move | Finish | None:
 
 def changed(memo: Mapping[str, Any], agent: Agent) -> str:
     """Why an agent cannot go on with its work as it is now; empty: it can."""
-    told = changes(memo.get("who", {}), agent.options["who"])
+    told = changes(memo["who"], agent.options["who"]) if "who" in memo else ""  # else it is not at work any more
     return f"{CHANGED}: {told}" if told else ""
 
 
@@ -85,7 +94,7 @@ class _Work:
         who = self.agent.options["who"]
         so_far: Mapping[str, Any] = self.view.memo or {"model": ""}
         memo = {**so_far, "who": who, "stretch": f"s{self.view.born + 1}"}
-        told = {"results": list(results), "instructions": instructions_of(self.agent), "returns": self._form()}
+        told = {"results": list(results), "instructions": escaped(who_is(self.agent)), "returns": self._form()}
         given = {"task": "${inputs.task}", "given": facts_of(self.view), "who": escaped(who)}
         if self.view.context:
             given["context"] = "${inputs.context}"

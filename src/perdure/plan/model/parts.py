@@ -431,11 +431,15 @@ class ModelCall(Part):
     """How freely it chooses its words, from 0."""
 
 
+ANYBODY: Final = "any"
+"""Stands for an agent: whoever has the skills of the step."""
+
+
 class AgentCall(Part):
     """A piece of work for an agent."""
 
     agent: Name
-    """The agent's name."""
+    """The agent's name; `any`: whoever has the `skills` of the step, by past success, load and price."""
     task: Text = ""
     """What it is to do; may hold `${…}`."""
     with_: Annotated[JsonObject, Field(alias="with")] = {}
@@ -517,7 +521,7 @@ class Context(Part):
     from_: Annotated[WordOrIds, Field(alias="from")] = "all"
     """`all` steps that are over before it begins; those it `needs`, or the one before it; or the steps named."""
     tokens: Annotated[int, Field(ge=LEAST_SHOWN, le=MAX_INTEGER)] = 4_000
-    """The most it may take, four characters each; newest first, whole results, then summaries, then references."""
+    """The most it may take, three bytes each; newest first, whole results, then summaries, then references."""
 
     @model_validator(mode="before")
     @classmethod
