@@ -271,6 +271,23 @@ def test_e17_no_answer_is_longer_than_the_budget_leaves():
     assert 16 <= asked[0]["max_tokens"] < 600
 
 
+@tool(name="shop.judge", repeat="safe", effects=[])
+def judge(output: str) -> bool:
+    """Whether it is long enough."""
+    return len(output) > 3
+
+
+def test_a8_it_is_chosen_by_its_skills_and_its_work_is_judged_like_everybodys():
+    script = Script([ToolCallPart("look", {"at": "map"})], "there")
+    agent = Agent(model(script), name="guest")
+    agent.tool_plain(lambda at: at, name="look")
+    guest = adapted(agent, skills=("finding",), declared={"look": {"repeat": "safe"}})
+    accept = [{"tool": "shop.judge", "with": {"output": "${output}"}}]
+    result = worked(guest, {"agent": "any", "skills": ["finding"], "accept": accept}, {"tools": [judge]})
+    assert (result.failure, result.output) == (None, "there")
+    assert result.steps["go/1.2/1.4"].output == "map"
+
+
 # ------------------------------------------------------------------------------- what goes wrong
 
 

@@ -16,6 +16,8 @@ SPINS: Final = 25
 """Rounds of the event loop without a new wish, after which no more are waited for."""
 LONGEST: Final = 10.0
 """Seconds that a wish may stay away that was there the last time, after others have come."""
+GRACE: Final = 2.0
+"""Seconds that an agent has to put things in order."""
 FEW: Final = 200
 
 Deed = Callable[[], Awaitable[Any]]
@@ -83,6 +85,12 @@ class Session:
         """Give it up."""
         if self._task is not None:
             self._task.cancel()
+
+    async def gone(self) -> None:
+        """Give it up, and let the agent put things in order."""
+        self.close()
+        if self._task is not None and self.is_here:
+            await asyncio.wait([self._task], timeout=GRACE)
 
     # ------------------------------------------------------------ what the agent sees
 

@@ -93,7 +93,7 @@ class Working:
     async def close(self) -> None:
         """Give up all loops; they can be led again to where they were."""
         while self._sessions:
-            self._sessions.popitem()[1].close()
+            await self._sessions.popitem()[1].gone()
 
     # ------------------------------------------------------------ tools
 
