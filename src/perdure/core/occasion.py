@@ -5,9 +5,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from perdure.core.calls import CALL_KINDS, Failure
+from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
+from perdure.core.lending import called_by
 from perdure.core.seeing import inputs_of, output_of
 from perdure.core.state import State
 from perdure.plan.index import Node
@@ -171,7 +172,7 @@ def _line(state: State, node: Node) -> str:
 
 
 def _what(node: Node) -> str:
-    words = (word for kind in CALL_KINDS if (word := getattr(node.step, kind, None)))
+    words = (name for _, name in called_by(node))
     title = node.step.title[:LONGEST] if node.step and node.step.title else ""
     return " ".join(filter(None, (next(words, "steps" if node.children else "step"), f"({title})" if title else "")))
 
