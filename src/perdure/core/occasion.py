@@ -11,7 +11,7 @@ from perdure.core.deciding import Deciding
 from perdure.core.lending import called_by
 from perdure.core.seeing import inputs_of, output_of
 from perdure.core.state import State
-from perdure.plan.index import Node
+from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall
 
@@ -133,6 +133,11 @@ class Occasion:
         if found is None or (found.status == "idle" and found.result is None):
             return "to come"
         return "over" if found.status in {"over", "idle"} else "at work"
+
+    @property
+    def index(self) -> Index:
+        """The plan as a tree, as the run itself has it: for those who only read, since nothing is copied."""
+        return self._turn.state.cells[""].scope.outline.index
 
     @property
     def lines(self) -> list[str]:
