@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any, Final, Self, cast
 
 from perdure.core.calls import Failure
+from perdure.plan.tokens import tokens_of
 from perdure.ports import Answer, Answered, ModelFailed, Remark, Request, Returned, Said, Wish
 
-LETTERS: Final = 4
-"""Of a token, when a script counts them."""
 Script = Sequence[Any] | Mapping[str, Any] | Callable[[Request], Any]
 
 
@@ -90,11 +89,6 @@ class ScriptedModel:
         return Answer(
             answer.text, answer.wishes, answer.finish, heard, said, usd, "scripted", answer.chances, answer.thoughts
         )
-
-
-def tokens_of(text: str) -> int:
-    """How many tokens a text has, by the script's measure."""
-    return len(text) // LETTERS + 1
 
 
 def news_in(remarks: Sequence[Remark]) -> str:
