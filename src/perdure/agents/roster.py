@@ -147,7 +147,8 @@ def _own_way(agent: Agent) -> str:
 def _with_tools(agent: Agent, known: Sequence[str] | None, *, planning: bool) -> Agent:
     """The agent with the tools that it means, by name: what is not there is not asked for, also not after a crash."""
     if known is None:
-        return agent
+        more = (REPLAN,) if planning and agent.replans else ()
+        return agent.model_copy(update={"tools": (*agent.tools, *more)})
     meant = tuple(name for name in known if _is_meant(name, agent, planning=planning))
     return agent.model_copy(update={"tools": meant})
 
