@@ -313,6 +313,16 @@ def test_a_project_cannot_have_prompts_sent_where_the_user_did_not_say(loaded, r
     refused("PRD1704", "providers.openai.key cannot be set by a project")
 
 
+def test_a_script_begins_at_the_file_that_names_it_and_is_never_the_projects(loaded, refused, home, project):
+    """What a model says decides what agents do: a stranger's project has no say in that."""
+    own = own_file(home, 'models.default = "script:answers.yaml"')
+    assert loaded().settings.heads.tiers["default"] == f"script:{own.parent}/answers.yaml"
+    assert loaded(PERDURE_MODEL="script:~/a.yaml").settings.heads.tiers["default"].endswith("/a.yaml")
+    assert loaded().settings.heads.named == {"script"}
+    (project / "perdure.toml").write_text('models.weak = "script:answers.yaml"')
+    refused("PRD1704", "a project cannot say what a model answers", f"PERDURE_MODEL=script:{project}/answers.yaml")
+
+
 def test_a_provider_of_ones_own_is_reached_by_its_address(loaded, home, monkeypatch):
     file = own_file(
         home, '[providers.box]\nurl = "https://box.example/v1"\nkey = "BOX_KEY"\n[models]\ndefault = "box:m"'

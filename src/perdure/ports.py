@@ -406,6 +406,10 @@ class ModelFailed(Exception):
         """What it gave nevertheless, which has to be paid."""
 
 
+SCRIPT: Final = "script:"
+"""Before the path of a file with answers, where the name of a model could stand."""
+
+
 class Model(Protocol):
     """A language model. It tries once: the engine tries again."""
 

@@ -159,7 +159,12 @@ class Setting:
     def takes(self) -> str:
         """What may be written."""
         numbers = f"a whole number from {self.least} to {LARGEST_NUMBER:,}"
-        others = {"path": "a path", "switch": "true or false", "model": "`provider:model`", "text": "a text"}
+        others = {
+            "path": "a path",
+            "switch": "true or false",
+            "model": "`provider:model` or `script:FILE`",
+            "text": "a text",
+        }
         return others.get(self.kind, numbers)
 
 
@@ -201,7 +206,7 @@ SETTINGS: Final = (
         "model",
         "",
         "The model that is asked where a plan says `default`, or a tier that is not set; `PERDURE_MODEL` sets it, too. "
-        "A project can choose among the providers that you name.",
+        "A project can choose among the providers that you name. `script:FILE` plays by a file with answers.",
     ),
     Setting(f"{MODELS}.weak", "model", "", "The model for what is easy, and should be cheap and quick."),
     Setting(f"{MODELS}.strong", "model", "", "The model for what is hard."),

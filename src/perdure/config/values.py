@@ -27,6 +27,7 @@ from perdure.config.settings import (
 )
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import Raw, is_mapping
+from perdure.ports import SCRIPT
 
 PREFIX: Final = "PERDURE_"
 """What the names of variables in the environment begin with."""
@@ -122,6 +123,11 @@ def _check_harmless(name: str, value: Value, setting: Setting, source: Source) -
             f"{source.origin}: {name} cannot be set by a project",
             f"set it in your own file, or as {PREFIX}{name.upper().replace('.', '__')} in the environment",
         )
+    if isinstance(value, str) and value.startswith(SCRIPT):
+        raise ProjectSettingError(
+            f"{source.origin}: {name} is a script, and a project cannot say what a model answers",
+            f"if you trust its answers, name it yourself: {PREFIX}MODEL={value}",
+        )
     if isinstance(value, Path) and not is_inside(value, source.directory):
         raise ProjectSettingError(
             f"{source.origin}: {name} leads out of the project, to {value}",
@@ -156,4 +162,8 @@ def _text(raw: Raw, _: Setting, source: Source) -> str | None:
 
 def _model(raw: Raw, setting: Setting, source: Source) -> str | None:
     text = _text(raw, setting, source)
-    return text if text and _MODEL.fullmatch(text) else None
+    if not text or not _MODEL.fullmatch(text):
+        return None
+    if not text.startswith(SCRIPT):
+        return text
+    return f"{SCRIPT}{_path(text.removeprefix(SCRIPT), setting, source)}"
