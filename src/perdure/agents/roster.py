@@ -17,6 +17,8 @@ from perdure.plan.problems import did_you_mean
 from perdure.tools import AnyTool
 
 _OPTIONS: Final = {**OPTIONS, "draft": Drafting, "plan": Planning}
+WAYS: Final = frozenset(_OPTIONS)
+"""The ways of working that come with it."""
 
 
 class BadAgent(PerdureError):
@@ -46,6 +48,11 @@ class Roster:
     def names(self) -> tuple[str, ...]:
         """Whom plans may name."""
         return tuple(sorted(self._agents))
+
+    @property
+    def agents(self) -> Mapping[str, Agent]:
+        """All of them by name."""
+        return self._agents
 
     def find(self, name: str) -> Agent | None:
         """An agent by its name."""

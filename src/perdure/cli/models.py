@@ -114,7 +114,8 @@ def _keys(place: Place) -> dict[str, Any]:
 
 
 def _prices(place: Place, name: str) -> list[float] | None:
-    if not place.is_here and find_spec("genai_prices") is None:
+    is_said = place.own_price(name, 0, 0) is not None
+    if not is_said and not place.is_here and find_spec("genai_prices") is None:
         return None
     from perdure.models.provider import ProviderModel  # noqa: PLC0415  only where something is set
 

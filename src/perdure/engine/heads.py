@@ -35,12 +35,22 @@ class Heads:
         self._layers: Final = layers
         self._is_all: Final = is_all
         """Whether nobody performs a tool that is not among these."""
+        self.own: Mapping[str, Any] = {}
+        """The user's own strategies."""
 
     def knows(self, call: Call) -> bool:
         """Whether a call is for somebody here."""
         if call.kind == "model":
             return self._models is not None
         return call.kind == "agent" and bool(self._agents) and self.roster.find(call.name) is not None
+
+    def find(self, name: str) -> object:
+        """A model by its tier or name. `NoModel` if it cannot be asked."""
+        from perdure.models.errors import NoModel  # noqa: PLC0415  few look ahead
+
+        if self._models is None:
+            raise NoModel("this engine has no models", 'open it with models={"default": …}')
+        return self._known.find(name)
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Ask a model, or an agent as a whole."""
@@ -57,15 +67,21 @@ class Heads:
 
     def strategies(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
         """What agents are grown by: the user's own strategies, and those of the agents."""
+        self.own = own
         return _Ways(self, own) if self._agents else own
 
     @cached_property
-    def _asking(self) -> "ModelPerformer":
-        from perdure.models import ModelPerformer, Models  # noqa: PLC0415  most engines ask no model
+    def _known(self) -> "Models":
+        from perdure.models import Models  # noqa: PLC0415  most engines ask no model
 
         given = self._models() if callable(self._models) else self._models
-        models = given if isinstance(given, Models) else Models(given or {})
-        return ModelPerformer(models, self._offers)
+        return given if isinstance(given, Models) else Models(given or {})
+
+    @cached_property
+    def _asking(self) -> "ModelPerformer":
+        from perdure.models import ModelPerformer  # noqa: PLC0415  as above
+
+        return ModelPerformer(self._known, self._offers)
 
     @cached_property
     def _working(self) -> "AgentPerformer":

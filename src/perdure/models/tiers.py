@@ -60,6 +60,8 @@ class Models:
         if name.startswith(SCRIPT):
             told = "a plan cannot choose what a model says: a script is yours to name"
             raise NotNamed(told, f'write `model: default`, and set PERDURE_MODEL="{name}"')
+        if name in TIERS:
+            raise NoModel(f"no model is set for {name!r}", CONFIGURE)
         if ":" not in name:
             raise NoModel(f"there is no model for {name!r}", did_you_mean(name, (*TIERS, *self._named)) or CONFIGURE)
         if name not in self._made:
