@@ -52,7 +52,11 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 OUTCOME: Final = "outcome"
-"""The kind of memory that tells how a run ended. It is forgotten with its run; all others stay."""
+"""The kind of memory that tells how a run ended."""
+TASK: Final = "task"
+"""The kind that tells how an agent did with a piece of work: nothing to be read, only counted. No word finds it."""
+OF_RUNS: Final = (OUTCOME, TASK)
+"""Kinds that are forgotten with their run; all others stay."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,7 +65,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """The same id again is the same memory, said anew."""
     kind: str
-    """A word: `outcome`, `lesson`, `fact`."""
+    """A word: `outcome`, `lesson`, `fact`, `task`."""
     text: str
     about: str = ""
     """What it is about, in words that somebody may look for; of an outcome, the goal."""
@@ -235,11 +239,47 @@ class Memories(Protocol):
         ...
 
     async def memories(self, kinds: Sequence[str] = (), before: int | None = None, limit: int = 50) -> list[Memory]:
-        """Memories, newest first; `before` is the number of the last one seen."""
+        """Memories, newest first; `before` is the number of the last one seen. Tasks only if they are asked for."""
         ...
 
     async def forget(self, memory: str) -> None:
         """Forget a memory by its id. `UnknownMemory` if there is none."""
+        ...
+
+
+# ------------------------------------------------------------------------------- giving work to others
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent is looked for to do."""
+
+    skills: Sequence[str] = ()
+    """What it must be able to do."""
+    among: Sequence[str] = ()
+    """Whom it may be, the first that can; empty: anybody with the skills, the best of them."""
+    without: Sequence[str] = ()
+    """Whom it may not be."""
+    priority: int = 0
+    """Of those who wait for the same agent, the higher one goes first."""
+
+
+class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+    """Who does it, and why."""
+
+    agent: str
+    seat: str = ""
+    """The lock to hold meanwhile, of an agent that does only so many things at once."""
+    why: Sequence[str] = ()
+    """Reasons, for people."""
+    considered: Sequence[Mapping[str, Any]] = ()
+    """All who could, the best first: each with what is known of it."""
+
+
+class Desk(Protocol):
+    """Finds agents for work."""
+
+    async def choose(self, wanted: Wanted, attempt: "Attempt") -> Chosen:
+        """Find one for a step. The tool fails with `rate_limited` if all who could are at work."""
         ...
 
 

@@ -194,6 +194,14 @@ def test_with_models_and_agents_nothing_stands_in_the_way():
     assert lacking_heads(*steps, models={"default": ScriptedModel(["y"])}) == []
 
 
+def test_a1_work_for_anybody_needs_somebody_who_has_all_skills_and_can_think():
+    step = {"id": "a", "agent": "any", "task": "x", "skills": ["helping"]}
+    assert lacking_heads(step) == [("PRD4215", "steps[0].agent", "error")]
+    assert lacking_heads(step, models={"default": ScriptedModel(["y"])}) == []
+    both = {**step, "skills": ["helping", "weather"]}  # which a tool has, and no agent
+    assert lacking_heads(both, models={"default": ScriptedModel(["y"])}) == [("PRD4211", "steps[0].agent", "error")]
+
+
 def test_a_way_of_working_of_ones_own_needs_no_agent():
     steps = [{"id": "a", "agent": "anybody", "strategy": "mine"}, {"id": "b", "agent": "she"}]
     assert lacking_heads(*steps, own=("mine", "agent:she")) == []

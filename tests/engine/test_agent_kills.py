@@ -9,7 +9,7 @@ from types import ModuleType
 
 import agent_scenes
 import pytest
-from agent_scenes import ASKED, EFFECTS, SCENES, plan_for
+from agent_scenes import ASKED, EFFECTS, SCENES, plan_for, settings
 from engine_victim import effects
 
 from perdure import Engine
@@ -28,12 +28,6 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setenv(EFFECTS, str(tmp_path / "effects"))
     monkeypatch.setenv(ASKED, str(tmp_path / "asked"))
     return tmp_path
-
-
-def settings(scene):
-    agent, script, _, _ = SCENES[scene]
-    tools, models = [agent_scenes.take, agent_scenes.look, agent_scenes.fail], {"default": agent_scenes.Noting(script)}
-    return {"tools": tools, "agents": [agent], "models": models}
 
 
 async def to_the_end(journal, scene, turn, what):

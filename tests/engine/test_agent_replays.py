@@ -4,7 +4,7 @@ import asyncio
 
 import agent_scenes
 import pytest
-from agent_scenes import ASKED, EFFECTS, SCENES, opened, plan_for
+from agent_scenes import ASKED, EFFECTS, SCENES, opened, plan_for, settings
 
 from perdure import Engine
 
@@ -25,9 +25,10 @@ async def carried_out(scene, path):
 
 async def replayed(scene, path, run, told):
     """The run offline: no model is asked, and no tool is called."""
-    agent = SCENES[scene][0].model_copy(update={"instructions": told} if told else {})
-    tools = [agent_scenes.take, agent_scenes.look, agent_scenes.fail]
-    async with Engine.open(path, tools=tools, agents=[agent], models={"default": silent()}, idle=True) as engine:
+    known = settings(scene) | {"models": {"default": silent()}}
+    first, *others = known["agents"]
+    known["agents"] = [first.model_copy(update={"instructions": told} if told else {}), *others]
+    async with Engine.open(path, **known, idle=True) as engine:
         return await engine.stub(run), await engine.redecide(run)
 
 
@@ -51,7 +52,7 @@ def test_e9_a_changed_prompt_is_told_with_its_place(scene, place):
     run = asyncio.run(carried_out(scene, place / "runs.db"))
     stubbed, redecided = asyncio.run(replayed(scene, place / "runs.db", run, "Be quick about it."))
     assert stubbed.missing is not None
-    assert stubbed.missing.step.startswith("go/1.1")
+    assert stubbed.missing.step.startswith(("go/1.1", "go/1.2"))  # after the choice, where there is one
     assert stubbed.missing.nearest_step == stubbed.missing.step
     was, now = stubbed.missing.nearest.arguments, stubbed.missing.call.arguments
     assert was["instructions"] != now["instructions"] if "instructions" in was else "instructions" in now

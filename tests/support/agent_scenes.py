@@ -104,6 +104,13 @@ def _mending(request):
     return ["bread", {"buy": "bread"}, {"buy": ["bread"]}][turn]
 
 
+def _delegated(request):
+    turn = sum(isinstance(each, Answered) for each in request.remarks)
+    if "Hurry." in request.instructions:
+        return [calls("shop.take", what="bread"), "no list", "none", "no"][turn]
+    return [calls("shop.take", what="butter"), {"buy": ["butter"]}][turn]
+
+
 LIST = {"type": "object", "required": ["buy"], "properties": {"buy": {"type": "array"}}}
 DRAFTED = {
     "perdure": 1,
@@ -143,19 +150,34 @@ SCENES = {
         {"answer": "bread and butter", "lessons": ["Take butter too."], "rounds": 2, "score": 1.0},
         ["bread", "butter"],
     ),
+    "delegate": (
+        Agent(name="hasty", instructions="Hurry.", tools=("shop.*",), limit=1, fallbacks=("careful",)),
+        _delegated,
+        {"buy": ["butter"]},
+        ["butter"],
+    ),
 }
 """By strategy: the agent, what its model says, the answer, and what it has done to the world in the end."""
+BESIDE = {"delegate": [Agent(name="careful", instructions="Take care.", tools=("shop.*",))]}
+"""Other agents that are there."""
+LISTING = {"single", "delegate"}
+"""Scenes whose answer is a list."""
 
 
 def plan_for(scene):
     agent, _, _, _ = SCENES[scene]
     step = {"id": "go", "agent": agent.name, "task": "Buy what is needed"}
-    return Plan.model_validate({"steps": [{**step, **({"returns": LIST} if scene == "single" else {})}]})
+    return Plan.model_validate({"steps": [{**step, **({"returns": LIST} if scene in LISTING else {})}]})
 
 
 def opened(scene, path=":memory:", **more):
+    return Engine.open(path, **settings(scene), **more)
+
+
+def settings(scene):
     agent, script, _, _ = SCENES[scene]
-    return Engine.open(path, tools=[take, look, fail], agents=[agent], models={"default": Noting(script)}, **more)
+    agents = [agent, *BESIDE.get(scene, ())]
+    return {"tools": [take, look, fail], "agents": agents, "models": {"default": Noting(script)}}
 
 
 def work(scene, path, place, started):
@@ -172,4 +194,4 @@ def work(scene, path, place, started):
     asyncio.run(go())
 
 
-__all__ = ["ASKED", "EFFECTS", "SCENES", "opened", "plan_for", "work"]
+__all__ = ["ASKED", "EFFECTS", "SCENES", "opened", "plan_for", "settings", "work"]

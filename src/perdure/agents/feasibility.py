@@ -18,7 +18,7 @@ from perdure.plan.checks import check
 from perdure.plan.expr import ExpressionError
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import AgentCall, Budget, Criterion, ModelCall, ToolCall
+from perdure.plan.model.parts import ANYBODY, AgentCall, Budget, Criterion, ModelCall, ToolCall
 from perdure.plan.model.steps import Working
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.raw import Raw
@@ -97,13 +97,15 @@ def _heads(index: Index, means: Means) -> Iterator[Problem]:
     for node in index.nodes:
         for call, place in calls_in(node.step) if node.step else ():
             spare = bool(place) and place[0] in SPARE
-            for problem in _head(call, (*node.path, *place), means):
+            for problem in _head(call, (*node.path, *place), node, means):
                 yield replace(problem, severity="warning") if spare else problem
 
 
-def _head(call: object, path: Path, means: Means) -> Iterator[Problem]:
+def _head(call: object, path: Path, node: Node, means: Means) -> Iterator[Problem]:
     if isinstance(call, ModelCall):
         yield from _model(call.model, (*path, "model"), means)
+    elif isinstance(call, AgentCall) and call.agent == ANYBODY:
+        yield from _anybody(node, path, means)
     elif isinstance(call, (AgentCall, Criterion)) and call.agent is not None and means.agents is not None:
         way = call.strategy if isinstance(call, AgentCall) else None
         if (way or "") not in means.own and f"agent:{call.agent}" not in means.own:
@@ -122,7 +124,22 @@ def _agent(name: str, path: Path, means: Means) -> Iterator[Problem]:
         hint = did_you_mean(name, means.known_agents) or "`perdure agents ls` tells who is here"
         yield Problem(AGENT, f'there is no agent "{name}"', path, hint)
     else:
-        yield from _model(agent.model, path, means, f'what the agent "{name}" thinks with: ')
+        yield from _model(agent.model, path, means, _of(name))
+
+
+def _anybody(node: Node, path: Path, means: Means) -> Iterator[Problem]:
+    """Somebody has to have all the skills, and something to think with."""
+    skills = node.step.skills if isinstance(node.step, Working) else ()
+    able = [each for each in means.known_agents.values() if {*skills} <= {*each.skills}]
+    if means.agents is not None and not able:
+        told = f"no agent has all that it takes: {', '.join(skills)}"
+        yield Problem(SKILL, told, (*path, "agent"), "`perdure agents ls` tells who is here, and who can do what")
+    found = [list(_model(each.model, (*path, "agent"), means, _of(each.name))) for each in able]
+    yield from found[0] if found and all(found) else ()
+
+
+def _of(agent: str) -> str:
+    return f'what the agent "{agent}" thinks with: '
 
 
 def _model(name: str, path: Path, means: Means, whose: str = "") -> Iterator[Problem]:

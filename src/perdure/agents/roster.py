@@ -7,15 +7,19 @@ from typing import ClassVar, Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies import OPTIONS, STRATEGIES, AgentStrategy
+from perdure.agents.strategies.delegate import delegate, is_delegated
 from perdure.agents.strategies.draft import Drafting, draft
 from perdure.agents.strategies.options import options_of
 from perdure.agents.strategies.plan import Planning, plan
 from perdure.core.calls import Failure
 from perdure.core.growth import Finish, Move, Strategy, View
 from perdure.errors import PerdureError
+from perdure.plan.model.parts import ANYBODY
 from perdure.plan.problems import did_you_mean
 from perdure.tools import AnyTool
 
+SEATED: Final = "seated."
+"""Stands before the strategy of an agent that was chosen already."""
 _OPTIONS: Final = {**OPTIONS, "draft": Drafting, "plan": Planning}
 WAYS: Final = frozenset(_OPTIONS)
 """The ways of working that come with it."""
@@ -50,15 +54,17 @@ class Roster:
         return tuple(sorted(self._agents))
 
     @property
-    def agents(self) -> Mapping[str, Agent]:
-        """All of them by name."""
-        return self._agents
+    def agents(self) -> Sequence[Agent]:
+        """All of them, by name."""
+        return [self._agents[name] for name in self.names]
 
     def find(self, name: str) -> Agent | None:
         """An agent by its name."""
         return self._agents.get(name)
 
     def _check(self, agent: Agent) -> None:
+        if agent.name == ANYBODY:
+            raise BadAgent(f'"{ANYBODY}" stands for whoever has the skills of a step', "give the agent another name")
         if agent.strategy not in self._strategies:
             hint = did_you_mean(agent.strategy, self._strategies) or f"one of {', '.join(sorted(self._strategies))}"
             raise BadAgent(f'"{agent.name}" works by "{agent.strategy}", which there is not', hint)
@@ -72,17 +78,31 @@ class Roster:
     def strategies(self) -> dict[str, Strategy]:
         """What the core asks: a strategy by its name for whoever works so, and each agent's own by `agent:NAME`."""
         named: dict[str, Strategy] = {name: partial(self._work, name) for name in self._strategies}
+        seated: dict[str, Strategy] = {SEATED + name: partial(self._do, name) for name in self._strategies}
         own = {f"agent:{each.name}": partial(self._work, each.strategy) for each in self._agents.values()}
-        return named | own
+        return named | seated | own | {f"agent:{ANYBODY}": partial(self._work, "")}
 
     def _work(self, strategy: str, view: View) -> Move | Finish | None:
+        """Have it done by whoever is chosen, if there is a choice; else do it."""
         agent = self._agents.get(view.agent)
-        if agent is None:
-            told = "; ".join(
-                filter(None, (f'there is no agent "{view.agent}"', did_you_mean(view.agent, self._agents)))
-            )
-            return Finish("failure", failure=Failure("unavailable", told))
-        return self._strategies[strategy](view, agent)
+        has_choice = view.agent == ANYBODY or (agent is not None and bool(agent.limit or agent.fallbacks))
+        if has_choice if view.first else is_delegated(view):  # what has begun goes on as it began
+            return delegate(view, () if agent is None else (agent.name, *agent.fallbacks), self._way)
+        return self._do(strategy, view)
+
+    def _do(self, strategy: str, view: View) -> Move | Finish | None:
+        agent = self._agents.get(view.agent)
+        return self._strategies[strategy](view, agent) if agent else Finish("failure", failure=self._gone(view.agent))
+
+    def _gone(self, name: str) -> Failure:
+        told = "; ".join(filter(None, (f'there is no agent "{name}"', did_you_mean(name, self._agents))))
+        return Failure("unavailable", told)
+
+    def _way(self, name: str, wanted: str) -> str:
+        """How an agent works that was chosen: as the step says, or in its own way."""
+        agent = self._agents.get(name)
+        strategy = wanted or (agent.strategy if agent else "react")
+        return SEATED + strategy if strategy in self._strategies else strategy
 
 
 def _planning(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:

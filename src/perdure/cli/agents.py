@@ -1,5 +1,6 @@
 """`perdure agents`: whom plans may give work to, and all that is known about them."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
@@ -7,12 +8,16 @@ from typing import ClassVar
 import click
 
 from perdure.agents.agent import Agent
+from perdure.agents.choosing import LAST_TASKS, records_of
 from perdure.cli.codes import NOT_FOUND
 from perdure.cli.heads import Known, known_agents
+from perdure.cli.journals import db_option, is_there, opened, settings_for
 from perdure.cli.printing import json_option, print_json, print_table
+from perdure.config import Settings
 from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
 from perdure.plan.visible import visible
+from perdure.ports import TASK, Memory
 
 
 class NoAgent(PerdureError):
@@ -41,20 +46,34 @@ def ls(as_json: bool) -> None:
 
 @agents.command()
 @click.argument("name")
+@db_option
 @json_option
-def show(name: str, as_json: bool) -> None:
-    """Show all that is known about the agent NAME, and what it is told."""
+def show(name: str, db: str | None, as_json: bool) -> None:
+    """Show all that is known about the agent NAME: what it is told, and how it did with its last tasks."""
     found = {each.agent.name: each for each in known_agents(Path.cwd())}
     if name not in found:
         raise NoAgent(f'there is no agent "{name}"', did_you_mean(name, found) or "see: perdure agents ls")
+    good, bad = _record(name, settings_for(db))
     if as_json:
-        print_json({"schema": "perdure.agent/1", **_document(found[name])})
+        print_json({"schema": "perdure.agent/1", **_document(found[name]), "tasks": {"good": good, "bad": bad}})
         return
-    for word, text in _lines(found[name]):
+    for word, text in (*_lines(found[name]), ("tasks", f"{good} of the last {good + bad} went well")):
         click.echo(f"{word:13}{visible(text)}".rstrip())
     click.echo()
     for line in found[name].agent.instructions.splitlines():
         click.echo(visible(line))
+
+
+def _record(name: str, settings: Settings) -> tuple[int, int]:
+    """How many of its tasks went well, and how many did not, of the last that there were."""
+    if not is_there(settings):
+        return 0, 0
+    return records_of(asyncio.run(_tasks(settings))).get(name, (0, 0))
+
+
+async def _tasks(settings: Settings) -> list[Memory]:
+    async with opened(settings) as journal:
+        return await journal.memories([TASK], None, LAST_TASKS)
 
 
 def _row(known: Known) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """`perdure memory`: what runs have taught, looked up, added to, forgotten."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -12,8 +12,9 @@ from perdure.cli.printing import json_option, print_json, print_table
 from perdure.cli.reaching import by_option, reach, whoever
 from perdure.config import Settings
 from perdure.plan.visible import visible
-from perdure.ports import Memory, UnknownMemory
+from perdure.ports import TASK, Memory, UnknownMemory
 
+Command = TypeVar("Command", bound=Callable[..., Any])
 KINDS: Final = ("outcome", "lesson", "fact")
 NOTED: Final = ("lesson", "fact")
 MOST: Final = 1_000
@@ -22,9 +23,9 @@ _TEXT: Final = 100
 """How much of a memory is shown in a list."""
 _HEADINGS: Final = ("memory", "kind", "age", "run", "says", "about")
 
-kind_option = click.option(
-    "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only these; can be repeated."
-)
+
+def _kind_option(*kinds: str) -> Callable[[Command], Command]:
+    return click.option("--kind", "kinds", multiple=True, type=click.Choice(kinds), help="Only these; can be repeated.")
 
 
 @click.group()
@@ -40,7 +41,7 @@ def memory() -> None:
 
 @memory.command()
 @click.argument("text")
-@kind_option
+@_kind_option(*KINDS)
 @click.option("--limit", type=click.IntRange(1, MOST), default=10, show_default=True, help="Most memories to show.")
 @db_option
 @json_option
@@ -59,13 +60,13 @@ async def _searched(settings: Settings, text: str, kinds: Sequence[str], limit: 
 
 
 @memory.command()
-@kind_option
+@_kind_option(*KINDS, TASK)
 @click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="Most memories to list.")
 @click.option("--before", type=click.IntRange(1, _LARGEST), metavar="N", help="Go on where an earlier list ended.")
 @db_option
 @json_option
 def ls(kinds: tuple[str, ...], limit: int, before: int | None, db: str | None, as_json: bool) -> None:
-    """List memories, newest first."""
+    """List memories, newest first; how agents did with their tasks only with `--kind task`."""
     settings = settings_for(db)
     found = asyncio.run(_listed(settings, kinds, before, limit + 1)) if is_there(settings) else []
     more = found[limit - 1].number if len(found) > limit else None

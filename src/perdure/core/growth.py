@@ -134,6 +134,21 @@ class View:
         return self._call.agent
 
     @property
+    def strategy(self) -> str:
+        """How its step says that it works; empty: in the agent's own way."""
+        return self._call.strategy or ""
+
+    @property
+    def skills(self) -> Sequence[str]:
+        """What whoever does it must be able to do."""
+        return self._cell.traits.working.skills if self._cell.traits.working else ()
+
+    @property
+    def priority(self) -> int:
+        """How much its step is worth to whoever has many."""
+        return self._cell.traits.working.priority if self._cell.traits.working else 0
+
+    @property
     def returns(self) -> Mapping[str, Any] | None:
         """JSON Schema of what it is to finish with; None: anything."""
         return self._call.returns

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from perdure.core import events as e
 from perdure.core.calls import Usage
 from perdure.core.cells import Cell, Work
+from perdure.core.delegating import is_delegating
 from perdure.core.ledger import Amounts, Ledger, amounts_of, pieces
 from perdure.core.outline import Outline
 from perdure.core.state import State
@@ -82,7 +83,9 @@ def depth_in(cell: Cell, ledger: Ledger) -> int:
 
 
 def _is_agent(cell: Cell) -> bool:
-    return cell.kind == "agent" or (isinstance(cell.body, Work) and cell.traits.is_agent)
+    if cell.kind == "agent":
+        return not is_delegating(cell)
+    return isinstance(cell.body, Work) and cell.traits.is_agent
 
 
 # ------------------------------------------------------------------------------- people

@@ -19,6 +19,7 @@ from perdure.core.policy import Layer
 from perdure.core.refusing import Refused
 from perdure.core.state import State
 from perdure.core.values import keep, well_formed
+from perdure.engine.desk import FrontDesk
 from perdure.engine.handle import RunHandle
 from perdure.engine.heads import Heads
 from perdure.engine.ids import new_id
@@ -156,10 +157,12 @@ class Engine:
             closing.push_async_callback(kept.close)
             time = clock or SystemClock()
             recollection = Recollection(kept, time, held)
-            doing: Performer = Everyone(known, performer, hands, failures, heads, recollection)
+            desk = FrontDesk(heads, recollection)
+            doing: Performer = Everyone(known, performer, hands, failures, heads, recollection, desk)
             if secrets is not None:
                 doing = Discreet(doing, held)
             host = Host(kept, doing, time, knowledge, _limits_of(known, limits or Limits()))
+            desk.host = host
             host.rules.planning, host.rules.adjust = agent_planning, adjust
             if performer is None and not idle:
                 host.rules.toolbox = lambda: toolbox_of(known.values())

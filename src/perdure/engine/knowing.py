@@ -10,7 +10,7 @@ from perdure.core.policy import Layer
 from perdure.core.state import Rules
 from perdure.plan import Plan
 from perdure.plan.model.recalling import recalled
-from perdure.ports import Attempt, Journal, Memories, Performer
+from perdure.ports import Attempt, Desk, Journal, Memories, Performer
 from perdure.runtime.host import Knowledge
 from perdure.runtime.shelf import Shelf
 from perdure.tools import AnyTool, ToolPerformer
@@ -37,10 +37,11 @@ class Everyone:
         failures: "Sequence[Rule]" = (),
         heads: "Heads | None" = None,
         memory: Memories | None = None,
+        desk: Desk | None = None,
     ) -> None:
         self._tools = tools
         self._failures = _checked(failures) if failures else ()
-        self._performer = ToolPerformer(tools.values(), hands=hands, failures=self._failures, memory=memory)
+        self._performer = ToolPerformer(tools.values(), hands=hands, failures=self._failures, memory=memory, desk=desk)
         self._other = other
         self._heads = heads
 

@@ -39,10 +39,15 @@ class Means:
     # ------------------------------------------------------------ plans
 
     def check(self, outline: Outline, *, names: bool = True) -> None:
-        """`PlanError` if a plan cannot be carried out. `names`: also if it calls tools that are not known here."""
+        """`PlanError` if a plan cannot be carried out. `names`: also if it calls tools that are not known here.
+
+        `BadAgent` if it has work for agents, and one of them cannot be what it says.
+        """
         known = self._checked if names else self._sound
         if outline.digest in known:
             return
+        if _has_agents(outline):
+            len(self._rules.strategies)  # which are made now, and found wanting now
         toolbox = toolbox_of(self.tools.values()) if names and self.is_all else None
         found = check(outline.plan, toolbox, outline.index, begun=not names)
         problems = [each for each in found if each.severity == "error"]
@@ -61,7 +66,7 @@ class Means:
             self.tools,
             inputs=inputs,
             secrets=secrets,
-            agents=lambda: heads.roster.agents,
+            agents=lambda: {each.name: each for each in heads.roster.agents},
             strategies=lambda: self._rules.strategies,
             own=heads.own,
             models=heads.find,
@@ -69,9 +74,8 @@ class Means:
 
     def place_for(self, outline: Outline, wanted: str) -> str:
         """The directory that a run of a plan works on; empty if nothing in it does."""
-        agents = any(isinstance(node.step, AgentStep) for node in outline.index.nodes)
         named = (self.tools.get(outline.traits(node).tool) for node in outline.index.nodes)
-        may_call_any = agents or may_grow(self._rules, outline)
+        may_call_any = _has_agents(outline) or may_grow(self._rules, outline)
         if self.hands is None or not (may_call_any or any(each is not None and each.works_on_files for each in named)):
             return ""
         check_place(wanted, self.hands)
@@ -96,3 +100,7 @@ class Means:
     def check_place_of(self, state: State) -> None:
         """`Elsewhere` if a run works on another directory."""
         check_place(state.started.workspace if state.started else "", self.hands)
+
+
+def _has_agents(outline: Outline) -> bool:
+    return any(isinstance(node.step, AgentStep) for node in outline.index.nodes)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from perdure.journal.driver import Connection, Value
-from perdure.ports import OUTCOME, Memory
+from perdure.ports import OF_RUNS, OUTCOME, TASK, Memory
 
 LONGEST: Final = 20_000
 """Letters of a memory; it is a note and not a document, and what is longer is cut."""
@@ -25,9 +25,9 @@ COLUMNS: Final = "id, kind, CAST(text AS BLOB), CAST(about AS BLOB), run, step, 
 """A memory as `memory_of` reads it. What was never well-formed Unicode is still to be read."""
 
 _PUT: Final = """INSERT INTO memories (id, kind, text, about, run, step, said_by, at, indexed)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT (id) DO UPDATE SET
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
     kind = excluded.kind, text = excluded.text, about = excluded.about, run = excluded.run, step = excluded.step,
-    said_by = excluded.said_by, at = excluded.at, indexed = 0
+    said_by = excluded.said_by, at = excluded.at, indexed = excluded.indexed
     WHERE (kind, text, about) IS NOT (excluded.kind, excluded.text, excluded.about)"""
 _WAITING: Final = """SELECT number, kind, CAST(text AS BLOB), CAST(about AS BLOB) FROM memories
     WHERE indexed = 0 ORDER BY number LIMIT ?"""
@@ -50,7 +50,7 @@ def put(db: Connection, memories: Sequence[Memory]) -> None:
 
 def _row(memory: Memory) -> tuple[Value, ...]:
     said = (memory.id, memory.kind, memory.text, memory.about, memory.run, memory.step, memory.by)
-    return (*map(_fitting, said), memory.at)
+    return (*map(_fitting, said), memory.at, int(memory.kind == TASK))  # a task has no words to bring in
 
 
 def _whole(text: str) -> str:
@@ -92,9 +92,9 @@ def take_away(db: Connection, memory: str) -> int | None:
 
 
 def take_away_outcomes(db: Connection, runs: str, *values: Value) -> list[int]:
-    """Forget how runs ended that are gone; the numbers. `runs` is our own SQL for the ids of those that are there."""
-    test = f"kind = ? AND run NOT IN ({runs})"
-    found = db.execute(f"SELECT number FROM memories WHERE {test}", (OUTCOME, *values)).fetchall()  # noqa: S608  as above
+    """Forget what came of runs that are gone; the numbers. `runs` is our own SQL for ids of those that are there."""
+    test = f"kind IN (?, ?) AND run NOT IN ({runs})"
+    found = db.execute(f"SELECT number FROM memories WHERE {test}", (*OF_RUNS, *values)).fetchall()  # noqa: S608  as above
     db.executemany("DELETE FROM memories WHERE number = ?", found)
     return [number for (number,) in found]
 
@@ -114,7 +114,7 @@ class Index:
         """Bring in the words of some rows; of how many."""
         is_made = is_indexed(self._db)
         if not is_made:  # it may have been there
-            self._db.execute("UPDATE memories SET indexed = 0 WHERE indexed <> 0")
+            self._db.execute("UPDATE memories SET indexed = 0 WHERE indexed <> 0 AND kind <> ?", (TASK,))
         rows = self._db.execute(_WAITING, (most,)).fetchall()
         if rows and not is_made:
             self._make()

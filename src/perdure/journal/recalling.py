@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from perdure.journal.driver import Connection, Value
 from perdure.journal.memories import COLUMNS, INDEXES, composed, index_of, is_indexed, memory_of
-from perdure.ports import Memory
+from perdure.ports import TASK, Memory
 
 Row = tuple[Any, ...]
 MOST_WORDS: Final = 32
@@ -29,6 +29,7 @@ MOST_RANKED: Final = 5_000
 _WORD: Final = re.compile(r"(?:[0-9A-Za-z]|[^\x00-\x7f\s])+")
 """What ASCII and blanks leave between them. SQLite divides it further, by its own table of letters."""
 _COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT ?)"
+_TOTAL: Final = "SELECT count(*), coalesce(sum(indexed = 0), 0) FROM memories WHERE kind <> ?"
 _BEST: Final = f"""SELECT {COLUMNS}, score FROM (
     SELECT rowid AS place, bm25({{index}}) AS score FROM {{index}} WHERE {{index}} MATCH ? ORDER BY rowid DESC LIMIT ?
     ) JOIN memories ON number = place WHERE {{test}} ORDER BY score, at DESC, id"""  # noqa: S608  our own words
@@ -86,7 +87,7 @@ def _match(words: Sequence[str]) -> str:
 
 
 def _of(kinds: Sequence[str]) -> tuple[str, Sequence[Value]]:
-    return (f"kind IN ({', '.join('?' * len(kinds))})", list(kinds)) if kinds else ("TRUE", [])
+    return (f"kind IN ({', '.join('?' * len(kinds))})", list(kinds)) if kinds else ("kind <> ?", [TASK])
 
 
 def counted(db: Connection) -> tuple[int, int]:
@@ -95,7 +96,7 @@ def counted(db: Connection) -> tuple[int, int]:
         db.execute(
             _COUNT.format(index=index), (_match(["a"]), 1)
         ).fetchone()  # which fails if anything is wrong with it
-    total, waiting = db.execute("SELECT count(*), coalesce(sum(indexed = 0), 0) FROM memories").fetchone()
+    total, waiting = db.execute(_TOTAL, (TASK,)).fetchone()
     return total, waiting
 
 

@@ -10,7 +10,7 @@ from perdure.journal import recalling, schema
 from perdure.journal.driver import Connection
 from perdure.journal.faults import is_of_tables, no_memory
 from perdure.journal.memories import AT_ONCE, Index, put, take_away, take_away_outcomes
-from perdure.ports import OUTCOME, Memory, UnknownMemory
+from perdure.ports import OF_RUNS, Memory, UnknownMemory
 
 Result = TypeVar("Result")
 
@@ -71,7 +71,7 @@ class Unfiled:
     def forget_outcomes(self, runs: Collection[str]) -> None:
         """Of runs that are not among these."""
         if "_db" not in vars(self):
-            self._fresh = [each for each in self._fresh if each.kind != OUTCOME or each.run in runs]
+            self._fresh = [each for each in self._fresh if each.kind not in OF_RUNS or each.run in runs]
             return
         ids = json.dumps([*runs])
         gone = self._looked(lambda db: take_away_outcomes(db, "SELECT value FROM json_each(?)", ids))

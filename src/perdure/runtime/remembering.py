@@ -1,13 +1,21 @@
-"""What is remembered of a run that is over: what it was for, how it ended, and why it failed."""
+"""What is remembered of a run: what it was for, how it ended and why it failed; and how its agents did."""
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from perdure.core import events as e
+from perdure.core.calls import Failure
+from perdure.core.delegating import is_delegating
 from perdure.core.state import State
-from perdure.ports import OUTCOME, Memory
+from perdure.plan.model.parts import ANYBODY, AgentCall
+from perdure.ports import OUTCOME, TASK, Memory
 
 LONGEST: Final = 2_000
 """Letters of a goal or of a reason; whoever wants more looks at the run."""
+
+
+NO_FAULT: Final = frozenset({"budget", "denied", "cancelled", "in_doubt"})
+"""Failures that say nothing about whoever was at work."""
 
 
 def outcome_of(state: State, ended: e.RunEnded, at: int) -> Memory:
@@ -29,3 +37,34 @@ def _told(ended: e.RunEnded) -> str:
     words = f"{ended.status} with what there was" if ended.partial else ended.status
     failure = ended.failure
     return f"{words}: {failure.kind}: {failure.message}" if failure is not None else words
+
+
+def tasks_of(state: State, events: Iterable[e.Event], at: int) -> Iterator[Memory]:
+    """How agents did whose work has ended just now."""
+    for event in events:
+        if isinstance(event, e.StepEnded) and (agent := _at_work(state, event)):
+            told = "success" if event.failure is None else f"failure: {event.failure.kind}: {event.failure.message}"
+            yield Memory(
+                id=f"t_{state.run}_{event.step}_{event.visit}",
+                kind=TASK,
+                text=told[:LONGEST],
+                about=agent,
+                run=state.run,
+                step=event.step,
+                by="agent",
+                at=at,
+            )
+
+
+def _at_work(state: State, ended: e.StepEnded) -> str:
+    """Whose work a step was; empty: nobody's, or it ended for reasons of others."""
+    cell = state.cells.get(ended.step)
+    call = cell.traits.call if cell is not None and cell.kind == "agent" else None
+    if cell is None or not isinstance(call, AgentCall) or not _tells(ended):
+        return ""
+    return "" if call.agent == ANYBODY or is_delegating(cell) else call.agent
+
+
+def _tells(ended: e.StepEnded) -> bool:
+    failure: Failure | None = ended.failure
+    return ended.exit != "cancelled" and (failure is None or failure.kind not in NO_FAULT)

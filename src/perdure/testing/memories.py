@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from msgspec.structs import replace
 
-from perdure.ports import OUTCOME, Journal, JournalError, Memories, Memory, UnknownMemory
+from perdure.ports import OUTCOME, TASK, Journal, JournalError, Memories, Memory, UnknownMemory
 from perdure.testing.contracts import NOON, OVER, a_turn
 
 if TYPE_CHECKING:
@@ -208,6 +208,20 @@ async def outcomes_go_with_their_runs(make: Make) -> None:
         _same(sorted(await _found(journal, "succeeded")), sorted(wanted), "and not found")
 
 
+async def tasks_are_counted_and_not_read(make: Make) -> None:
+    """They are listed if they are asked for, found by no word, and go with their runs."""
+    async with _made(make) as journal:
+        for run in ("r_1", "r_2"):
+            task = a_memory(f"t_{run}", "success", kind=TASK, run=run, about="clerk")
+            await journal.append(replace(a_turn(run, 1), summary=OVER, memories=[task]))
+        await journal.remember(a_memory("m_1", "success comes to a clerk who waits"))
+        _same(await _found(journal, "clerk success"), ["m_1"], "no word finds a task")
+        _same([each.id for each in await journal.memories()], ["m_1"], "and nobody lists it")
+        _same([each.id for each in await journal.memories([TASK])], ["t_r_2", "t_r_1"], "unless it is asked for")
+        await journal.sweep(NOON * 2, keep=1)
+        _same([each.id for each in await journal.memories([TASK])], ["t_r_2"], "it goes with its run")
+
+
 async def what_is_forgotten_is_gone(make: Make) -> None:
     """By its id, once."""
     async with _made(make) as journal:
@@ -240,5 +254,6 @@ MEMORY_LAWS: Final[tuple[Law, ...]] = (
     what_is_said_often_is_told_once,
     a_turn_is_remembered_with_it,
     outcomes_go_with_their_runs,
+    tasks_are_counted_and_not_read,
     what_is_forgotten_is_gone,
 )

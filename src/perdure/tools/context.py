@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from perdure.core.policy import Judgement
-from perdure.ports import Attempt, Memories, NoMemory
+from perdure.ports import Attempt, Chosen, Desk, Memories, NoMemory, Wanted
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard
 from perdure.tools.hands import Hands, Tier
@@ -27,17 +27,19 @@ class Context:
     known: Mapping[str, Any] = {}
     """Fields of the outcome that hold however the call ends. Of most calls there are none."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  each is a part of what a tool may see
         self,
         attempt: Attempt,
         seconds: float | None = None,
         hands: Hands | None = None,
         guard: Callable[[Attempt], Guard] = Guard,
         memory: Memories | None = None,
+        desk: Desk | None = None,
     ) -> None:
         self._attempt: Final = attempt
         self._hands: Final = hands
         self._memory: Final = memory
+        self._desk: Final = desk
         self._guarded: Final = guard
         self._guard: Guard | None = None
         allowed = attempt.seconds if seconds is None else seconds
@@ -100,6 +102,12 @@ class Context:
         if self._memory is None:
             raise NoMemory("nobody remembers anything here", "open an engine on a journal that does")
         return self._memory
+
+    async def choose(self, wanted: Wanted) -> Chosen:
+        """Find an agent for a piece of work."""
+        if self._desk is None:
+            raise ToolFailure("unavailable", "there are no agents here: open the engine with `agents=[...]`")
+        return await self._desk.choose(wanted, self._attempt)
 
     @property
     def seconds_left(self) -> float | None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from perdure.core.calls import Call, Outcome, Repeat
 from perdure.core.policy import is_nothing, judge
 from perdure.plan.problems import did_you_mean
-from perdure.ports import Attempt, Memories
+from perdure.ports import Attempt, Desk, Memories
 from perdure.tools.box import by_name, outside_of
 from perdure.tools.calling import Function, Read, awaited, called, same
 from perdure.tools.context import Context
@@ -44,10 +44,12 @@ class ToolPerformer:
         thorough: bool = False,
         failures: "Sequence[Rule]" = (),
         memory: Memories | None = None,
+        desk: Desk | None = None,
     ) -> None:
         """`thorough`: also those deeds are told that no rule has anything to say about.
 
-        `failures`: the user's rules on what kind of failure is what. `memory`: what runs have taught.
+        `failures`: the user's rules on what kind of failure is what. `memory`: what runs have taught. `desk`: who
+        finds agents for work.
         """
         self._tools: Final = by_name(tools)
         self._threads: Final = Threads(threads)
@@ -55,6 +57,7 @@ class ToolPerformer:
         self._thorough: Final = thorough
         self._failures: Final = failures
         self._memory: Final = memory
+        self._desk: Final = desk
         self.outside: Final = outside_of(self._tools)
         """What a tool by its name reads outside of the run, in words."""
 
@@ -81,9 +84,12 @@ class ToolPerformer:
         tool = self.tool_of(attempt.call)
         if tool is None:
             return await self._unknown(attempt)
-        context = Context(attempt, None, self._hands, lambda each: self._guard(tool, each), self._memory)
+        context = self._context(tool, attempt, None)
         outcome = self._classified(tool, attempt, await self._foreseen(tool, attempt, context))
         return replace(outcome, judged=context.judged)
+
+    def _context(self, tool: AnyTool, attempt: Attempt, seconds: float | None) -> Context:
+        return Context(attempt, seconds, self._hands, lambda each: self._guard(tool, each), self._memory, self._desk)
 
     async def _foreseen(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
         try:
@@ -105,7 +111,7 @@ class ToolPerformer:
             return Outcome.failed("timeout", f'"{tool.name}" took longer than {seconds:g} seconds')
 
     async def _perform(self, tool: AnyTool, attempt: Attempt, seconds: float | None) -> Outcome:
-        context = Context(attempt, seconds, self._hands, lambda each: self._guard(tool, each), self._memory)
+        context = self._context(tool, attempt, seconds)
         try:
             outcome = await self._deed(tool, attempt, context)
         except asyncio.CancelledError:

@@ -10,6 +10,7 @@ from typing import Final
 from perdure.plan.checks.adjusting import check_growth, check_rules
 from perdure.plan.checks.context import check_context
 from perdure.plan.checks.contracts import check_contracts
+from perdure.plan.checks.delegating import check_delegation
 from perdure.plan.checks.names import check_names
 from perdure.plan.checks.order import check_order
 from perdure.plan.checks.policy import check_policies
@@ -60,6 +61,7 @@ def _all_problems(index: Index, toolbox: Toolbox | None, flow: SerialFlow) -> It
     yield from check_contracts(index, toolbox)
     yield from check_ways(index)
     yield from check_context(index)
+    yield from check_delegation(index)
     yield from check_policies(index)
     yield from check_growth(index)
 

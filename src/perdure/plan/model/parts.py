@@ -431,11 +431,15 @@ class ModelCall(Part):
     """How freely it chooses its words, from 0."""
 
 
+ANYBODY: Final = "any"
+"""Stands for an agent: whoever has the skills of the step."""
+
+
 class AgentCall(Part):
     """A piece of work for an agent."""
 
     agent: Name
-    """The agent's name."""
+    """The agent's name; `any`: whoever has the `skills` of the step, by past success, load and price."""
     task: Text = ""
     """What it is to do; may hold `${…}`."""
     with_: Annotated[JsonObject, Field(alias="with")] = {}
