@@ -16,7 +16,7 @@ from itertools import permutations
 
 from perdure.agents.agent import Agent
 from perdure.agents.roster import Roster
-from perdure.models.answering import form_of, outcome_of
+from perdure.models.answering import outcome_of
 from perdure.plan import Plan
 from perdure.plan.checks import check
 from perdure.ports import Answer, Request
@@ -340,8 +340,7 @@ def play(name, puzzle, budget):
 def _answer(call, said):
     answer = said if isinstance(said, Answer) else Answer(said)
     request = Request(call.name, (), returns=call.arguments.get("returns"))
-    form = "calls" if "results" in call.arguments else form_of(call.arguments)
-    return outcome_of(request, answer, form)
+    return outcome_of(request, answer, "calls")
 
 
 def _is_solved(puzzle, output):

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from perdure.agents.agent import Agent
 from perdure.agents.roster import Roster
-from perdure.agents.strategies.asking import USUAL_TOKENS, who_is
+from perdure.agents.strategies.asking import usual_tokens
+from perdure.agents.strategies.words import who_is
 from perdure.core.calls import Call, Outcome
 from perdure.models.answering import written
 from perdure.ports import Attempt, Performer
@@ -36,7 +37,7 @@ def _asked(agent: Agent, given: Mapping[str, Any]) -> dict[str, Any]:
     facts: Mapping[str, Any] = given.get("with", {})
     told = [f"{name}: {written(value)}" for name, value in facts.items()]
     prompt = "\n\n".join(filter(None, (str(given.get("task", "")), "\n".join(told))))
-    asked = {"prompt": prompt or "Go ahead.", "instructions": who_is(agent), "tokens": agent.tokens or USUAL_TOKENS}
+    asked = {"prompt": prompt or "Go ahead.", "instructions": who_is(agent), "tokens": usual_tokens(agent)}
     handed_on = {word: given[word] for word in ("returns", "choices", "context") if word in given}
     free = {} if agent.temperature is None else {"temperature": agent.temperature}
     return {**asked, **handed_on, **free}

@@ -6,11 +6,9 @@ from functools import partial
 from typing import ClassVar, Final
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies import OPTIONS, STRATEGIES, AgentStrategy
+from perdure.agents.strategies import OPTIONS, strategies
 from perdure.agents.strategies.delegate import delegate, is_delegated
-from perdure.agents.strategies.draft import Drafting, draft
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.plan import Planning, plan
 from perdure.core.calls import Failure
 from perdure.core.growth import Finish, Move, Strategy, View
 from perdure.errors import PerdureError
@@ -20,8 +18,7 @@ from perdure.tools import AnyTool
 
 SEATED: Final = "seated."
 """Stands before the strategy of an agent that was chosen already."""
-_OPTIONS: Final = {**OPTIONS, "draft": Drafting, "plan": Planning}
-WAYS: Final = frozenset(_OPTIONS)
+WAYS: Final = frozenset(OPTIONS)
 """The ways of working that come with it."""
 
 
@@ -35,16 +32,11 @@ class BadAgent(PerdureError):
 class Roster:
     """Agents by name, and the strategies they work by."""
 
-    def __init__(
-        self,
-        agents: Iterable[Agent],
-        strategies: Mapping[str, AgentStrategy] = STRATEGIES,
-        tools: Mapping[str, AnyTool] | None = None,
-    ) -> None:
+    def __init__(self, agents: Iterable[Agent], tools: Mapping[str, AnyTool] | None = None) -> None:
         """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands."""
         known = None if tools is None else sorted(tools)
         self._agents: Final = {name: _with_tools(each, known) for name, each in _by_name(agents).items()}
-        self._strategies: Final = {**_planning(tools or {}), **strategies}
+        self._strategies: Final = strategies(tools or {})
         for each in self._agents.values():
             self._check(each)
 
@@ -68,8 +60,7 @@ class Roster:
         if agent.strategy not in self._strategies:
             hint = did_you_mean(agent.strategy, self._strategies) or f"one of {', '.join(sorted(self._strategies))}"
             raise BadAgent(f'"{agent.name}" works by "{agent.strategy}", which there is not', hint)
-        if (kind := _OPTIONS.get(agent.strategy)) is not None:
-            options_of(agent, agent.strategy, kind)
+        options_of(agent, agent.strategy, OPTIONS[agent.strategy])
         for name in agent.fallbacks:
             if name not in self._agents:
                 hint = did_you_mean(name, self._agents) or "name an agent that there is"
@@ -103,11 +94,6 @@ class Roster:
         agent = self._agents.get(name)
         strategy = wanted or (agent.strategy if agent else "react")
         return SEATED + strategy if strategy in self._strategies else strategy
-
-
-def _planning(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
-    """The strategies that have to know what there is."""
-    return {"draft": partial(draft, tools=tools), "plan": plan}
 
 
 def _with_tools(agent: Agent, known: Sequence[str] | None) -> Agent:

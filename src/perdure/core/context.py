@@ -23,16 +23,16 @@ from perdure.core.learning import node_at
 from perdure.plan.model.parts import Context
 from perdure.plan.model.steps import GroupStep
 from perdure.plan.shortening import LEAST, is_deep, shortened
-from perdure.plan.tokens import CHARACTERS, size_of
+from perdure.plan.tokens import BYTES, size_of
 
 REFERENCE: Final = 64
-"""The characters for which a reference to an older result is expected to find room."""
+"""The bytes for which a reference to an older result is expected to find room."""
 SUMMARY: Final = 200
-"""A result is not shortened to fewer characters than these."""
+"""A result is not shortened to fewer bytes than these."""
 REST: Final = 28
-"""The characters that it takes to say how many are left."""
+"""The bytes that it takes to say how many are left."""
 TITLE: Final = 100
-"""The characters of a title."""
+"""The bytes of a title."""
 
 Shown = dict[str, Any]
 _NUMBER: Final = attrgetter("result.number")
@@ -155,7 +155,7 @@ def _inside(cell: Cell) -> Iterable[Cell] | None:
 
 def fitted(cells: Sequence[Cell], tokens: int, load: Callable[[Cell], Any]) -> list[Shown]:
     """What is shown of some results, given the newest first: no more than so many tokens."""
-    most = tokens * CHARACTERS
+    most = tokens * BYTES
     shown, room = list[Shown](), most - REST
     for n, cell in enumerate(cells):
         older = len(cells) - n - 1

@@ -25,11 +25,10 @@ from perdure.models.places import Place
 from perdure.models.prices import price_of
 from perdure.models.schemas import Wanted, is_whole, told_of, wanted_of
 from perdure.models.wire import opened
+from perdure.plan.tokens import bytes_in, tokens_in, tokens_of
 from perdure.ports import Answer, ModelFailed, Request
 
 FINISHES: Final = {"stop": "stop", "length": "length", "content_filter": "refused", "tool_call": "calls"}
-LETTERS: Final = 4
-"""Of a token, where a provider does not count them."""
 MOST_TOKENS: Final = 100_000_000
 """More has nobody ever counted in one call."""
 TOP: Final = 10
@@ -144,13 +143,13 @@ class Direct:
         )
 
     def _tokens(self, request: Request, response: ModelResponse) -> tuple[int, int, int]:
-        """Tokens in and out, and those in that were cached. Where a provider does not count, letters are."""
+        """Tokens in and out, and those in that were cached. Where a provider does not count, bytes are."""
         used = response.usage
         counts = [_count(each) for each in (used.input_tokens, used.output_tokens, used.cache_read_tokens)]
         if counts[0] or counts[1]:
             return counts[0], counts[1], counts[2]
-        letters = len(request.instructions) + sum(len(each.text) for each in request.remarks)
-        return letters // LETTERS + 1, len(text_of(response)) // LETTERS + 1, 0
+        size = bytes_in(request.instructions) + sum(bytes_in(each.text) for each in request.remarks)
+        return tokens_in(size) or 1, tokens_of(text_of(response)) or 1, 0
 
     def _usd(self, who: str, tokens_in: int, tokens_out: int, cached: int) -> float | None:
         """As the user says; else by the name of who answered, which may be a dated one, or that was asked."""

@@ -11,14 +11,13 @@ from perdure.models.answering import outcome_of, usage_of
 from perdure.models.conversation import Conversations, Forgotten, Thread
 from perdure.models.errors import NotNamed
 from perdure.models.tiers import Models
+from perdure.plan.tokens import BYTES, FRAME, size_of, tokens_in
 from perdure.ports import Answer, Attempt, Model, ModelFailed, Offer, Request
 
 Offers = Callable[[Sequence[str], tuple[Layer, ...]], Sequence[Offer]]
 """The tools that are meant by some names, as far as rules let them be called."""
 USUAL_TOKENS: Final = 2048
 """The most that a model answers with, where nobody says."""
-CHARACTERS: Final = 3
-"""As many make a token at least, when what a prompt takes is guessed before it is asked."""
 UNASKED: Final = frozenset({"rate_limited", "unavailable", "denied", "invalid"})
 """Failures of which it is known that nothing was answered, so that nothing has to be paid."""
 
@@ -79,10 +78,15 @@ class ModelPerformer:
         """What a call may take, with what the plan says of that: all that it is given, and the longest answer."""
         given = call.arguments
         out = float(given.get("tokens", USUAL_TOKENS))
-        tokens = said.get("tokens", _size(given) // CHARACTERS + 1 + out)
+        tokens = said.get("tokens", tokens_in(self._size(given)) + FRAME + out)
         found = {"tokens": tokens, "calls": 1.0, **said}
         usd = self._price(call.name, max(0.0, tokens - out), min(tokens, out))
         return found if usd is None or "usd" in said else {**found, "usd": usd}
+
+    def _size(self, given: Mapping[str, Any]) -> int:
+        """How many bytes a call is given, with what is told of the tools that it offers."""
+        offers = self._offers(given["tools"], ()) if given.get("tools") else ()
+        return size_of(given) + sum(size_of([each.name, each.description, each.schema]) for each in offers)
 
     def _price(self, name: str, tokens_in: float, tokens_out: float) -> float | None:
         try:
@@ -99,17 +103,6 @@ def _not_answered(kind: str, outcome: Outcome, answer: Answer | None) -> Outcome
     return Outcome(exit="failure", failure=outcome.failure, usage=used)
 
 
-def _size(value: Any) -> int:
-    """How many letters a call is given."""
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, Mapping):
-        return sum(len(str(word)) + _size(each) for word, each in value.items())  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if isinstance(value, (list, tuple)):
-        return sum(map(_size, value))  # pyright: ignore[reportUnknownArgumentType]
-    return len(str(value))
-
-
 class _Listener:
     """Tells watchers what a model says while it says it. What is heard is no fact: the answer is."""
 
@@ -119,5 +112,5 @@ class _Listener:
     def __call__(self, piece: str) -> None:
         self._heard += len(piece)
         self._tail = f"{self._tail}{piece}"[-160:]
-        share = min(0.99, self._heard / (4 * self._most))
+        share = min(0.99, self._heard / (BYTES * self._most))
         self._attempt.report(share, " ".join(self._tail.split())[-120:])

@@ -11,17 +11,17 @@ from typing import Any, Final, cast
 from perdure.plan.tokens import size_of
 
 LEAST: Final = 48
-"""The characters in which it can be said of anything that it is left out."""
+"""The bytes in which it can be said of anything that it is left out."""
 DEEPEST: Final = 32
 """Lists and objects within each other that are looked into."""
 MORE: Final = "..."
 """The key under which an object says how many others it has."""
 _Part = tuple[int, Any]
-"""What stands around a part, in characters, and the part."""
+"""What stands around a part, in bytes, and the part."""
 
 
 def shortened(value: Any, most: int) -> Any:
-    """A value whose JSON has at most so many characters; below `LEAST`, as many as that."""
+    """A value whose JSON has at most so many bytes; below `LEAST`, as many as that."""
     return _cut(_shallow(value, DEEPEST) if is_deep(value) else value, max(most, LEAST))
 
 

@@ -149,7 +149,7 @@ def test_an_answer_in_the_form_that_is_wanted():
     def say(prompt, step):
         if "Now say the answer" in prompt:
             return "oops"
-        return {"n": 5} if "does not fit" in prompt else digits(prompt, step)
+        return {"n": 5} if "not what was asked for" in prompt else digits(prompt, step)
 
     returns = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     world = thought(agent("tree", PATH), say, step=step_of(returns=returns))

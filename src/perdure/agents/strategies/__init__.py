@@ -5,9 +5,12 @@ carries them out, remembers them, and asks again when one of them is over.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.draft import Drafting, draft
+from perdure.agents.strategies.plan import Planning, plan
 from perdure.agents.strategies.react import Reacting, react
 from perdure.agents.strategies.reflexion import ReflexionOptions, reflexion
 from perdure.agents.strategies.sample import SampleOptions, sample
@@ -15,17 +18,12 @@ from perdure.agents.strategies.single import SingleOptions, single
 from perdure.agents.strategies.tree import TreeOptions, tree
 from perdure.core.growth import Finish, Move, View
 from perdure.plan.model.parts import Part
+from perdure.tools import AnyTool
 
 AgentStrategy = Callable[[View, Agent], Move | Finish | None]
-STRATEGIES: Final[Mapping[str, AgentStrategy]] = {
-    "react": react,
-    "reflexion": reflexion,
-    "sample": sample,
-    "single": single,
-    "tree": tree,
-}
-"""Those that come with it, by name."""
 OPTIONS: Final[Mapping[str, type[Part]]] = {
+    "draft": Drafting,
+    "plan": Planning,
     "react": Reacting,
     "reflexion": ReflexionOptions,
     "sample": SampleOptions,
@@ -33,3 +31,16 @@ OPTIONS: Final[Mapping[str, type[Part]]] = {
     "tree": TreeOptions,
 }
 """What they may be told, by name."""
+
+
+def strategies(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
+    """Those that come with it, by name; some have to know which tools there are."""
+    return {
+        "draft": partial(draft, tools=tools),
+        "plan": plan,
+        "react": partial(react, tools=tools),
+        "reflexion": reflexion,
+        "sample": sample,
+        "single": single,
+        "tree": tree,
+    }

@@ -1,69 +1,83 @@
-"""How strategies ask models: by reference to what is known, and with what the answer may take.
+"""Asking a model, as a step: what it is told, what it may answer with, and what that may take.
 
-No value is copied into a step that is grown. What a task, a fact or a result says stands behind `${…}`, so that data
-which looks like an expression stays data; and what an agent is told is escaped, for the same reason.
+Whoever begins a conversation offers tools, maybe none: then an answer is heard whole, as `{text, calls}`, with `value`
+or `flaws` where there is a schema, and one that does not fit is no failure. Whoever goes on says only what is new.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from perdure.agents.agent import Agent
-from perdure.core.growth import View
-from perdure.models.answering import written as told
+from perdure.agents.strategies.answering import wanted
+from perdure.agents.strategies.costs import Cost, budgets, call_cost
+from perdure.agents.strategies.words import Words, length_of, who_is
+from perdure.core.growth import Child, View
 from perdure.plan.expr import escaped
-from perdure.plan.expr.path import written
+from perdure.plan.tokens import BYTES, FRAME, bytes_in, tokens_in
 
 USUAL_TOKENS: Final = 1024
 """The most an answer may have, where the agent does not say."""
-FEWEST: Final = 16
-"""Nothing shorter is worth asking for."""
-CHARACTERS: Final = 3
-"""As many make a token at least."""
+FEWEST: Final = 64
+"""Where less than this is left for an answer, it does not fit."""
 
 
-def who_is(agent: Agent, manner: str = "") -> str:
-    """What the model of an agent is told before all else."""
-    who = [f"You are {agent.role}." if agent.role else "", f"Your goal: {agent.goal}" if agent.goal else ""]
-    parts = [*who, agent.backstory, agent.instructions, manner]
-    return "\n\n".join(each.strip() for each in parts if each.strip())
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A step to be grown, and what it may take."""
+
+    step: dict[str, Any]
+    cost: Cost
 
 
-def instructions_of(agent: Agent, manner: str = "") -> str:
-    """The same as a text of a plan."""
-    return escaped(who_is(agent, manner))
+def ask(  # noqa: PLR0913  each is a part of the question, given by name
+    view: View,
+    agent: Agent,
+    words: Words,
+    *,
+    returns: Mapping[str, Any] | None = None,
+    after: Child | None = None,
+    told: str | None = None,
+    tools: Sequence[str] = (),
+    model: str = "",
+) -> Asked:
+    """Ask the agent's model, or another; `after` goes on with a conversation, which holds what it was told before."""
+    told = "" if after else who_is(agent, wanted(view)) if told is None else told
+    size = words.size + bytes_in(told) + (length_of(returns) if returns else 0)
+    reads = tokens_in(size) + FRAME + (after.tokens if after else 0)
+    most = _most(view, agent, reads)
+    cost = call_cost(view, model or agent.model, reads, most)
+    step: dict[str, Any] = {"model": model or agent.model, "tokens": most, "estimate": {"tokens": reads + most}}
+    step |= {"after": after.id} if after else {"tools": list(tools), **_opening(agent, told)}
+    step |= {"prompt": words.text} if words.text else {}
+    step |= {"returns": dict(returns)} if returns is not None else {}
+    return Asked(step, cost)
 
 
-def task_of(view: View) -> str:
-    """What an agent is to do, what it is given for that and what was done before, as a text of a plan that names it."""
-    facts = [f"{escaped(name)}: ${{{written('inputs', (name,))}}}" for name in view.facts if may_be_named(name)]
-    given = ["What you are given:\n" + "\n".join(facts)] if facts else []
-    shown = ["What was done before, the newest first:\n${inputs.context}"] if view.context else []
-    return "\n\n".join(["${inputs.task}", *given, *shown])
+def _opening(agent: Agent, told: str) -> dict[str, Any]:
+    """What holds for a whole conversation."""
+    said = {"instructions": escaped(told) or None, "temperature": agent.temperature}
+    return {word: value for word, value in said.items() if value is not None}
 
 
-def may_be_named(name: str) -> bool:
-    """Whether a fact can be referred to."""
-    return not set(name) & set("\"'\\\r\n")
-
-
-def size_of(value: Any) -> int:
-    """How many tokens a value takes at most, when a model reads it."""
-    return len(told(value)) // CHARACTERS + 1
-
-
-def most_of(view: View, agent: Agent, known: int) -> int:
-    """The most an answer may have: what the agent says, and no more than the budget leaves beside what is known."""
-    usual = agent.tokens or USUAL_TOKENS
+def _most(view: View, agent: Agent, reads: int) -> int:
+    """The most an answer may have: what the agent says, and no more than is left beside what is read."""
     left = view.left.get("tokens")
-    return usual if left is None else max(FEWEST, min(usual, int(left) - known))
+    usual = usual_tokens(agent)
+    return usual if left is None else min(usual, max(FEWEST, int(left) - reads))
 
 
-def asked(view: View, agent: Agent, known: int, **fields: Any) -> dict[str, Any]:
-    """A step that asks the model of an agent. `known`: tokens that it has to read, as far as they can be told."""
-    most = most_of(view, agent, known)
-    step: dict[str, Any] = {"model": agent.model, "tokens": most, **fields}
-    return step if not known else {**step, "estimate": {"tokens": known + most}}
+def usual_tokens(agent: Agent) -> int:
+    """The most an answer may have, as far as its agent goes."""
+    return agent.tokens or USUAL_TOKENS
 
 
-def facts_of(view: View) -> dict[str, Any]:
-    """What an agent was given, to hand it on as it is."""
-    return {name: f"${{{written('inputs', (name,))}}}" for name in view.facts if may_be_named(name)}
+def longest(agent: Agent) -> int:
+    """How long an answer may be, in bytes."""
+    return usual_tokens(agent) * BYTES
+
+
+def grown(asked: Sequence[Asked], left: Cost) -> list[dict[str, Any]]:
+    """Steps that are at work at once, each with what it may spend."""
+    shares = budgets(left, [each.cost for each in asked])
+    return [{**each.step, **share} for each, share in zip(asked, shares, strict=True)]

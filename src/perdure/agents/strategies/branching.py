@@ -6,20 +6,21 @@ from itertools import cycle
 from typing import Any, Final, NamedTuple
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.answering import hear, path_to, schema_of
+from perdure.agents.strategies.asking import Asked, ask, longest, usual_tokens
 from perdure.agents.strategies.costs import FREE, Cost, call_cost, fits, sum_of, times
-from perdure.agents.strategies.finishing import schema_of
-from perdure.agents.strategies.questions import Asked, ask, hear, longest
 from perdure.agents.strategies.trying import Trials
 from perdure.agents.strategies.words import Words, task_of
 from perdure.core.growth import Child, View
 from perdure.core.values import to_json
+from perdure.plan.tokens import FRAME, tokens_in
 
 ONE: Final = "Propose one next step towards this, and nothing else."
 SEVERAL: Final = "Propose different next steps towards this, the best first, and nothing else."
 MOST: Final = 256
 """Proposals of one level."""
 OVERHEAD: Final = 400
-"""Letters of our own in a ballot or a last question."""
+"""Bytes of our own in a ballot or a last question."""
 
 
 class Node(NamedTuple):
@@ -32,8 +33,6 @@ class Node(NamedTuple):
     trial: str = ""
     """The step that tried it."""
     score: float = 0.0
-    size: int = 0
-    """How long the conversation is that led to it, in letters."""
     level: int = 0
     """How many proposals led to it, with itself."""
 
@@ -49,7 +48,7 @@ class Proposing(NamedTuple):
     @property
     def tag(self) -> list[Any]:
         """What to remember of it."""
-        return [self.parent, self.asked.size, self.most]
+        return [self.parent, self.most]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +87,8 @@ class Branching:
             words = self._from(node).say(f"\n\n{self.ask or SEVERAL} At most {number}.")
         else:
             words = self._from(node).say(f"\n\n{self.ask or ONE} This is proposal {number}; let it be one of its own.")
-        after, before = (node.id, node.size) if node else ("", 0)
-        return ask(self.view, self.agent, words, returns=self.returns, after=after, before=before)
+        after = self.view.child(node.id) if node else None
+        return ask(self.view, self.agent, words, returns=self.returns, after=after)
 
     def _from(self, node: Node | None) -> Words:
         if node is None:
@@ -117,17 +116,18 @@ class Branching:
     def vote_cost(self, standing: int) -> Cost:
         """What it may take to vote about so many."""
         votes = self.trials.judge.votes
-        letters = task_of(self.view).size + standing * longest(self.agent) + OVERHEAD
-        return times(self._call(letters), votes) if votes else FREE
+        size = task_of(self.view).size + standing * longest(self.agent) + OVERHEAD
+        return times(self._call(tokens_in(size)), votes) if votes else FREE
 
     def answer_cost(self, parents: Sequence[Node]) -> Cost:
         """What it may take to say the answer in the form that is wanted."""
         if schema_of(self.view) is None:
             return FREE
-        return self._call(max((each.size for each in parents), default=0) + 2 * longest(self.agent) + OVERHEAD)
+        said = [child.tokens for each in parents if (child := self.view.child(each.id)) is not None]
+        return self._call(max(said, default=0) + tokens_in(2 * longest(self.agent) + OVERHEAD))
 
-    def _call(self, letters: int) -> Cost:
-        return call_cost(self.view, self.agent.model, letters, longest(self.agent) // 3)
+    def _call(self, reads: int) -> Cost:
+        return call_cost(self.view, self.agent.model, reads + FRAME, usual_tokens(self.agent))
 
     def widest(self, calls: Sequence[Cost], most: int, share: Cost) -> int:
         """The most proposals that a share pays for; 0: none."""
@@ -153,18 +153,16 @@ class Branching:
         heard = hear(child, self.returns)
         if heard.flaws:
             return
-        _, size, most = child.tag
         if not self.together:
-            yield Node(child.id, -1, size=size), heard.value
+            yield Node(child.id, -1), heard.value
             return
+        _, most = child.tag
         for index, value in enumerate(heard.value["thoughts"][:most]):
-            yield Node(child.id, index, size=size), value
+            yield Node(child.id, index), value
 
     def path(self, node: Node) -> str:
         """Where a proposal is found."""
-        if self.together:
-            return f"steps.{node.id}.output.value.thoughts[{node.place}]"
-        return f"steps.{node.id}.output" + ("" if self.schema is None else ".value")
+        return path_to(node.id, self.returns) + (f".thoughts[{node.place}]" if self.together else "")
 
     def value(self, node: Node) -> Any:
         """What a proposal says."""

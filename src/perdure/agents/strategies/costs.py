@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from perdure.agents.strategies.asking import CHARACTERS
 from perdure.core.growth import View
 
 Cost = Mapping[str, float]
@@ -23,16 +22,10 @@ def times(cost: Cost, number: int) -> Cost:
     return {word: amount * number for word, amount in cost.items()}
 
 
-def call_cost(view: View, model: str, letters: int, tokens: int) -> Cost:
-    """What one call of a model may take: all that it is given, and the longest answer."""
-    whole = tokens_in(letters) + tokens
-    said = view.expected(model, whole, tokens)
-    return {"calls": 1, "steps": 1, "tokens": whole, **({"usd": said["usd"]} if "usd" in said else {})}
-
-
-def tokens_in(letters: int) -> int:
-    """The most tokens that letters make."""
-    return letters // CHARACTERS + 1
+def call_cost(view: View, model: str, reads: int, most: int) -> Cost:
+    """What one call of a model may take: the tokens that it reads, and the longest answer."""
+    said = view.expected(model, reads + most, most)
+    return {"calls": 1, "steps": 1, "tokens": reads + most, **({"usd": said["usd"]} if "usd" in said else {})}
 
 
 def fits(cost: Cost, left: Cost) -> bool:

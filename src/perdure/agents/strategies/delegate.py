@@ -7,7 +7,7 @@ choose → agent, which fails → choose → agent    without those who have tri
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from perdure.agents.strategies.asking import facts_of
+from perdure.agents.strategies.words import facts_of
 from perdure.core.calls import Failure
 from perdure.core.delegating import CHOOSE
 from perdure.core.growth import Child, Finish, Move, View

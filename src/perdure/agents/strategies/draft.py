@@ -1,23 +1,27 @@
 """Draft: a model writes a plan, the checks read it, and what is wrong with it goes back, a few times at most."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from perdure.agents.agent import Agent
 from perdure.agents.prompts import prompt
-from perdure.agents.strategies.asking import asked, instructions_of, size_of, task_of
-from perdure.agents.strategies.finishing import few
+from perdure.agents.strategies.answering import Heard, hear
+from perdure.agents.strategies.asking import Asked, ask
+from perdure.agents.strategies.mending import mend
 from perdure.agents.strategies.options import options_of
 from perdure.agents.strategies.sketch import document_of, problems_of, sketch_schema, told
-from perdure.core.calls import Failure
-from perdure.core.growth import Child, Finish, Move, View
+from perdure.agents.strategies.words import Words, task_of, who_is
+from perdure.core.growth import Finish, Move, View
 from perdure.plan.expr import escaped
 from perdure.plan.model.parts import Amount, Count, Part
 from perdure.tools import AnyTool, toolbox_of
 
 TOOLS: Final = "tools"
 """The fact by which a task says which tools a plan may call."""
+
+
+UNFIT: Final = "there is no plan that can be carried out"
 
 
 class Drafting(Part):
@@ -38,8 +42,7 @@ def draft(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Move | Fini
     work = _Work(view, agent, options_of(agent, "draft", Drafting), tools)
     if view.first:
         return work.begin()
-    [answer] = view.fresh
-    return work.look(answer) if answer.exit == "success" else Finish("failure", failure=answer.failure)
+    return work.look(hear(view.fresh[-1], work.schema))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,13 @@ class _Work:
     def begin(self) -> Move:
         """What never changes comes first, so that a provider can keep it at hand; what is wanted comes last."""
         manner = f"{prompt('draft')}\n\nTools:\n{self._shown()}"
-        about = {"instructions": instructions_of(self.agent, manner), "prompt": f"Goal: {task_of(self.view)}"}
-        return Move(add=[asked(self.view, self.agent, 0, **about, **self._form())], memo={"repairs": 0})
+        words = Words().say("Goal: ").add(task_of(self.view))
+        return Move(add=[ask(self.view, self.agent, words, returns=self.schema, told=who_is(self.agent, manner)).step])
 
-    def _form(self) -> dict[str, Any]:
-        schema = sketch_schema([each.name for each in self._meant()], self.options.steps)
-        free = {} if self.agent.temperature is None else {"temperature": self.agent.temperature}
-        return {"tools": [], "returns": schema, **free}
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """What a plan is to look like."""
+        return sketch_schema([each.name for each in self._meant()], self.options.steps)
 
     def _meant(self) -> Sequence[AnyTool]:
         """The tools that a plan may call: those that the task names, those of the agent, or all that there are."""
@@ -70,23 +73,19 @@ class _Work:
     def _shown(self) -> str:
         return "\n".join(f"- {each.name}({', '.join(_arguments(each))}): {each.summary}" for each in self._meant())
 
-    def look(self, answer: Child) -> Move | Finish:
+    def look(self, heard: Heard) -> Move | Finish:
         """Take the plan, or say what is wrong with it."""
-        if "value" not in answer.output:
-            return self._again(answer, few(answer.output.get("flaws", ())))
-        document = document_of(answer.output["value"], escaped(self.view.task))
+        if heard.flaws:
+            return self._again(heard)
+        document = document_of(heard.value, escaped(self.view.task))
         problems = problems_of(document, toolbox_of(self._meant()))
-        return self._again(answer, told(problems)) if problems else Finish(output=escaped(document))
+        return self._again(replace(heard, flaws=told(problems))) if problems else Finish(output=escaped(document))
 
-    def _again(self, answer: Child, wrong: str) -> Move | Finish:
-        repairs = self.view.memo["repairs"]
-        if repairs >= self.options.repairs:
-            return Finish("failure", failure=Failure("invalid", f"there is no plan that can be carried out:\n{wrong}"))
-        said = f"This plan cannot be carried out:\n{wrong}\n\nWrite the whole plan again, mended."
-        step = asked(
-            self.view, self.agent, answer.tokens + size_of(said), after=answer.id, prompt=escaped(said), **self._form()
-        )
-        return Move(add=[step], memo={"repairs": repairs + 1})
+    def _again(self, heard: Heard) -> Move | Finish:
+        repairs = self.options.repairs - self.view.born + 1
+        words = {"unfit": UNFIT, "again": "Write the whole plan again, mended."}
+        again = mend(self.view, self.agent, heard, repairs, returns=self.schema, **words)
+        return Move(add=[again.step]) if isinstance(again, Asked) else Finish("failure", failure=again)
 
 
 def _arguments(tool: AnyTool) -> list[str]:

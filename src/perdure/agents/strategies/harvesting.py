@@ -1,14 +1,14 @@
 """The end of a search: the line that won, in the form that is wanted, and what stays of all that was done."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.answering import finished, hear, schema_of
+from perdure.agents.strategies.asking import Asked, ask, grown
 from perdure.agents.strategies.branching import Branching, Node
 from perdure.agents.strategies.costs import fits, lacking
-from perdure.agents.strategies.finishing import finished, schema_of
-from perdure.agents.strategies.questions import ask, grown, hear
-from perdure.agents.strategies.single import mend, unfit
+from perdure.agents.strategies.mending import mend
 from perdure.agents.strategies.words import Words, ref
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
@@ -36,11 +36,11 @@ class Harvest:
             return Finish(output=self._output(node), keep=self._kept(node))
         words = Words().say("This was chosen at the end:\n").show(self.branching.path(node), self.branching.value(node))
         words = words.say("\n\nNow say the answer to the task in the form that is wanted, and nothing else.")
-        asked = ask(self.view, self.agent, words, returns=schema_of(self.view), after=node.id, before=node.size)
+        asked = ask(self.view, self.agent, words, returns=schema_of(self.view), after=self.view.child(node.id))
         if not fits(asked.cost, self.view.left):
             told = f"the answer cannot be said: {lacking(asked.cost, self.view.left)}"
             return self._fail(node, Failure("budget", told))
-        memo = {"phase": ANSWER, "node": node, "size": asked.size, "repairs": self.repairs}
+        memo = {"phase": ANSWER, "node": node, "repairs": self.repairs}
         return Move(add=grown([asked], self.view.left), stop=self._still_live(), memo=memo)
 
     def answered(self, child: Child) -> Move | Finish:
@@ -48,14 +48,11 @@ class Harvest:
         memo = self.view.memo
         node, heard = Node(*memo["node"]), hear(child, schema_of(self.view))
         if not heard.flaws:
-            return replace(finished(self.view, heard.path, heard.value), keep=self._kept(node))
-        if child.exit != "success" or not memo["repairs"]:
-            return self._fail(node, child.failure or unfit(heard))
-        again = mend(self.view, self.agent, child, schema_of(self.view) or {}, memo["size"])
-        if not fits(again.cost, self.view.left):
-            return self._fail(node, unfit(heard, f"; {lacking(again.cost, self.view.left)}"))
-        memo = {**memo, "size": again.size, "repairs": memo["repairs"] - 1}
-        return Move(add=grown([again], self.view.left), memo=memo)
+            return finished(self.view, heard, self._kept(node))
+        again = mend(self.view, self.agent, heard, memo["repairs"], returns=schema_of(self.view))
+        if not isinstance(again, Asked):
+            return self._fail(node, again)
+        return Move(add=grown([again], self.view.left), memo={**memo, "repairs": memo["repairs"] - 1})
 
     def _fail(self, node: Node, failure: Failure) -> Finish:
         """End without success, with the best there was; nothing that was done stays."""

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.questions import Asked, ask
+from perdure.agents.strategies.asking import Asked, ask
 from perdure.agents.strategies.words import Words, task_of
 from perdure.core.growth import View
 from perdure.plan.expr import ExpressionError, parse
@@ -67,21 +67,21 @@ class Judge(Part):
 
 
 def judging_step(view: View, agent: Agent, judge: Judge, size: int, acts: bool) -> Asked:  # noqa: FBT001  a fact about it
-    """The step that judges, where `inputs.output` is what is judged; it is so many letters long."""
+    """The step that judges, where `inputs.output` is what is judged; it is so many bytes long."""
     if judge.tool is not None:
         return Asked({"tool": judge.tool, "with": judge.with_ or {"output": "${inputs.output}"}}, {"steps": 1})
     words = Words().say("The task:\n").show("inputs.task", view.task)
     words = words.say("\n\nWhat is to be judged:\n").point("inputs.output", size)
     if acts:
         words = words.say("\n\nIt was carried out, and gave:\n").point("steps.act.output", size)
-    asked = ask(view, agent, words, returns=VERDICT, instructions=judge.instructions, model=judge.model or "")
+    asked = ask(view, agent, words, returns=VERDICT, told=judge.instructions, model=judge.model or "")
     if acts:
         asked.step.pop("estimate")  # nobody knows how long the result will be; whoever asks counts it then
     if judge.agent is None:
         return asked
     about = {"output": "${inputs.output}"}
-    task = Words().say(f"{judge.instructions}\n\n").text + words.text
-    return Asked({"agent": judge.agent, "task": task, "with": about, "returns": VERDICT}, asked.cost)
+    task = Words().say(f"{judge.instructions}\n\n").add(words)
+    return Asked({"agent": judge.agent, "task": task.text, "with": about, "returns": VERDICT}, asked.cost)
 
 
 def score_by(source: str, inputs: Mapping[str, Any], result: Any = None) -> float | None:
@@ -115,8 +115,8 @@ def ballot(view: View, agent: Agent, judge: Judge, paths: Mapping[str, Any], num
     for n, (path, value) in enumerate(paths.items(), 1):
         words = words.say(f"\n\n{n}. ").show(path, value)
     words = words.say(f"\n\nSay the number of the best one. This is vote {number}.")
-    instructions = "" if judge.instructions == CRITIC else judge.instructions
-    return ask(view, agent, words, returns=BALLOT, instructions=instructions or None)
+    told = None if judge.instructions == CRITIC else judge.instructions or None
+    return ask(view, agent, words, returns=BALLOT, told=told)
 
 
 def votes_in(ballots: list[Any], standing: int) -> list[float]:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies.adopting import adopted
-from perdure.agents.strategies.asking import facts_of
 from perdure.agents.strategies.options import options_of
+from perdure.agents.strategies.words import facts_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.expr import escaped

@@ -12,20 +12,22 @@ from typing import Any, Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.prompts import prompt
-from perdure.agents.strategies.asking import asked, instructions_of, size_of, task_of
-from perdure.agents.strategies.finishing import few, finished, schema_of, wanted
+from perdure.agents.strategies.answering import LONGEST, finished, hear, schema_of, wanted
+from perdure.agents.strategies.asking import Asked, ask
+from perdure.agents.strategies.mending import mend
 from perdure.agents.strategies.options import options_of
+from perdure.agents.strategies.words import Words, length_of, task_of, who_is
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.expr import escaped
 from perdure.plan.expr.path import written
 from perdure.plan.model.parts import TOOL_PATTERN, Amount, Count, Part
 from perdure.plan.problems import did_you_mean
+from perdure.tools import AnyTool
 
 _TOOL: Final = re.compile(TOOL_PATTERN)
 _ODD: Final = re.compile(r"[\"'\\\r\n]")
 """What the name of an argument cannot have, if it is to stand in a path."""
-LONGEST: Final = 200
 
 
 class Reacting(Part):
@@ -39,20 +41,18 @@ class Reacting(Part):
     """How often an answer that does not fit is sent back."""
 
 
-def react(view: View, agent: Agent) -> Move | Finish | None:
+def react(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Move | Finish | None:
     """Think, or do what the last thought asks for, or be done."""
     if view.live:
         return None
     work = _Work(view, agent, options_of(agent, "react", Reacting))
     if view.first:
-        return work.begin()
+        return work.begin(sum(_length(tools[each]) for each in agent.tools if each in tools))
     thought = view.child(view.memo["thought"])
     assert thought is not None  # noqa: S101  it was grown by the move before
     if view.fresh[-1].id != thought.id:
         return work.think(thought, view.memo["results"])
-    if thought.exit != "success":
-        return Finish("failure", failure=thought.failure)
-    return work.act(thought) if thought.output["calls"] else work.answer(thought)
+    return work.act(thought) if thought.exit == "success" and thought.output["calls"] else work.answer(thought)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +63,28 @@ class _Work:
 
     # ------------------------------------------------------------ thinking
 
-    def begin(self) -> Move:
-        """The first thought."""
-        told = instructions_of(self.agent, f"{prompt('react')}\n\n{wanted(self.view)}")
-        about = {"instructions": told, "prompt": task_of(self.view), "tools": list(self.agent.tools), **self._how()}
-        memo = {"thought": "s1", "rounds": 1, "repairs": 0, "results": ()}
-        return Move(add=[asked(self.view, self.agent, 0, **about)], tags={"s1": "thought"}, memo=memo)
+    def begin(self, offered: int) -> Move | Finish:
+        """The first thought. What is told of the tools is so many bytes long."""
+        told, words = f"{prompt('react')}\n\n{wanted(self.view)}", task_of(self.view).beside(offered)
+        how: Mapping[str, Any] = {"told": who_is(self.agent, told), "tools": self.agent.tools}
+        return self._thought(ask(self.view, self.agent, words, returns=schema_of(self.view), **how))
 
-    def _how(self) -> dict[str, Any]:
-        """What is said of every thought: the form of the answer, and how freely it is chosen."""
-        said = {"returns": schema_of(self.view), "temperature": self.agent.temperature}
-        return {word: value for word, value in said.items() if value is not None}
-
-    def think(self, last: Child, results: Sequence[Any] = (), prompt: str = "") -> Move | Finish:
+    def think(self, last: Child, results: Sequence[Any]) -> Move | Finish:
         """Go on with the conversation."""
-        memo = self.view.memo
-        if memo["rounds"] >= self.options.rounds:
+        sizes = [length_of(_told(each)) for each in self.view.fresh if each.id != last.id]
+        sizes += [length_of(each) for each in results if not isinstance(each, str)]
+        asked = ask(self.view, self.agent, Words().beside(sum(sizes)), returns=schema_of(self.view), after=last)
+        asked.step["results"] = list(results)
+        return self._thought(asked)
+
+    def _thought(self, asked: Asked, repairs: int = 0) -> Move | Finish:
+        rounds, mended = (0, 0) if self.view.first else (self.view.memo["rounds"], self.view.memo["repairs"])
+        if rounds >= self.options.rounds:
             told = f"there is no answer after {self.options.rounds} thoughts"
             return Finish("failure", failure=Failure("stalled", told))
-        news = (size_of(each.output) for each in self.view.fresh if each.id != last.id)
-        said = {"results": list(results), "prompt": prompt}
-        about = {"after": last.id, **{word: value for word, value in said.items() if value}, **self._how()}
-        step = asked(self.view, self.agent, last.tokens + sum(news) + size_of(prompt), **about)
         id_ = f"s{self.view.born + 1}"
-        memo = {**memo, "thought": id_, "rounds": memo["rounds"] + 1, "results": ()}
-        return Move(add=[step], tags={id_: "thought"}, memo=memo)
+        memo = {"thought": id_, "rounds": rounds + 1, "repairs": mended + repairs, "results": ()}
+        return Move(add=[asked.step], tags={id_: "thought"}, memo=memo)
 
     # ------------------------------------------------------------ acting
 
@@ -123,17 +120,12 @@ class _Work:
 
     def answer(self, thought: Child) -> Move | Finish:
         """Be done, or say what is wrong with the answer."""
-        if schema_of(self.view) is None:
-            return Finish(output=f"${{steps.{thought.id}.output.text}}")
-        if "value" in thought.output:
-            return finished(self.view, f"steps.{thought.id}.output.value", thought.output["value"])
-        told = f"the answer is not what was asked for: {few(thought.output.get('flaws', ()))}"
-        if self.view.memo["repairs"] >= self.options.repairs:
-            return Finish("failure", failure=Failure("invalid", told))
-        again = self.think(thought, prompt=escaped(f"{told}. {wanted(self.view)}"))
-        if isinstance(again, Finish):
-            return again
-        return Move(again.add, tags=again.tags, memo={**again.memo, "repairs": self.view.memo["repairs"] + 1})
+        returns = schema_of(self.view)
+        heard = hear(thought, returns)
+        if not heard.flaws:
+            return finished(self.view, heard)
+        again = mend(self.view, self.agent, heard, self.options.repairs - self.view.memo["repairs"], returns=returns)
+        return self._thought(again, 1) if isinstance(again, Asked) else Finish("failure", failure=again)
 
 
 def _step(thought: str, number: int, call: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,3 +133,13 @@ def _step(thought: str, number: int, call: Mapping[str, Any]) -> dict[str, Any]:
     path = (thought, "output", "calls", number, "with")
     given = {name: f"${{{written('steps', (*path, name))}}}" for name in call["with"]}
     return {"tool": call["tool"], "with": given}
+
+
+def _told(child: Child) -> Any:
+    """What a model is told of a call that was made."""
+    return f"{child.failure.kind}: {child.failure.message}" if child.failure else child.output
+
+
+def _length(tool: AnyTool) -> int:
+    """How long it is what a model is told of a tool."""
+    return length_of([tool.name, tool.summary, tool.signature.inputs])

@@ -13,14 +13,13 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.asking import facts_of
+from perdure.agents.strategies.answering import hear, schema_of
+from perdure.agents.strategies.asking import Asked, ask, grown, longest
 from perdure.agents.strategies.costs import COUNTED, FREE, Cost, fits, lacking, rest_of, share_of, sum_of
-from perdure.agents.strategies.finishing import schema_of
 from perdure.agents.strategies.judging import Judge
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.questions import Asked, ask, grown, hear, longest
 from perdure.agents.strategies.trying import Trials
-from perdure.agents.strategies.words import Words, length_of, ref, task_of
+from perdure.agents.strategies.words import Words, facts_of, length_of, ref, task_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.conforming import flaws
@@ -195,7 +194,7 @@ class _Rounds:
         words = Words().say("The task:\n").show("inputs.task", self.view.task)
         words = words.say(f"\n\nAttempt {memo['round']} of {self.options.rounds} gave:\n")
         words = words.show(f"steps.{attempt.id}.output", attempt.output)
-        words = Words(f"{words.text}\n\n{wrong.text}", words.size + wrong.size + 2).say(f"\n\n{self.options.ask}")
+        words = words.say("\n\n").add(wrong).say(f"\n\n{self.options.ask}")
         return ask(self.view, self.agent, words, returns=LESSON)
 
     def _reflected(self, lesson: Child) -> Move:

@@ -13,11 +13,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.answering import Heard, finished, hear, schema_of
+from perdure.agents.strategies.asking import Asked, ask, grown, longest
 from perdure.agents.strategies.costs import Cost, affordable, sum_of
-from perdure.agents.strategies.finishing import finished, schema_of
 from perdure.agents.strategies.judging import Judge
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.questions import Asked, Heard, ask, grown, hear, longest
 from perdure.agents.strategies.trying import Trials
 from perdure.agents.strategies.words import length_of, task_of
 from perdure.core.calls import Failure
@@ -69,10 +69,6 @@ def _ask(view: View, agent: Agent, options: SampleOptions, number: int) -> Asked
     )
 
 
-def _taken(view: View, heard: Heard) -> Finish:
-    return finished(view, heard.path, heard.value)
-
-
 def _wave(view: View, agent: Agent, options: SampleOptions, wanted: int, besides: Cost) -> Move | None:
     """Ask for more answers, as many as can be paid with all that follows; None if that is none."""
     asked = [_ask(view, agent, options, view.born + number) for number in range(1, wanted + 1)]
@@ -91,13 +87,13 @@ def _by_majority(view: View, agent: Agent, options: SampleOptions) -> Move | Fin
     groups, voided = _groups(view, options)
     coming = options.answers - view.born + view.live
     if not _is_open(groups, coming):
-        return _taken(view, groups[0][0])
+        return finished(view, groups[0][0])
     if view.live:
         return None
     more = _wave(view, agent, options, _missing(groups, coming), {}) if coming else None
     if more is not None:
         return more
-    return _taken(view, groups[0][0]) if groups else Finish("failure", failure=_none(voided))
+    return finished(view, groups[0][0]) if groups else Finish("failure", failure=_none(voided))
 
 
 def _groups(view: View, options: SampleOptions) -> tuple[list[list[Heard]], list[Heard]]:
@@ -162,7 +158,7 @@ def _by_judge(view: View, agent: Agent, options: SampleOptions, trials: Trials) 
         return None
     if not scored:
         return Finish("failure", failure=Failure("unmet", "no answer could be judged"))
-    return _taken(view, scored[0][1])
+    return finished(view, scored[0][1])
 
 
 def _try(view: View, options: SampleOptions, trials: Trials) -> Move | Finish:
@@ -175,8 +171,8 @@ def _try(view: View, options: SampleOptions, trials: Trials) -> Move | Finish:
     asked = [trials.trial(one.path, length_of(one.value), at, 1) for at, one in zip(places, heard, strict=True)]
     able = affordable([each.cost for each in asked], view.left)
     if not able:
-        return _taken(view, heard[0])
-    tags = {at: one.id for at, one in zip(places[:able], heard, strict=False)}
+        return finished(view, heard[0])
+    tags = {at: one.child.id for at, one in zip(places[:able], heard, strict=False)}
     return Move(add=grown(asked[:able], view.left), tags=tags, memo=view.born)
 
 

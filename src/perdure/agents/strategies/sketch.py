@@ -53,9 +53,9 @@ def problems_of(document: Mapping[str, Any], toolbox: Toolbox) -> list[Problem]:
     return [each for each in read_data(document, toolbox=toolbox).problems if each.severity == "error"]
 
 
-def told(problems: Sequence[Problem], most: int = 10) -> str:
+def told(problems: Sequence[Problem], most: int = 10) -> list[str]:
     """Problems as a model reads them: the place, what is wrong, and what to write instead."""
-    return "\n".join(f"- {_place(each)}: {each.message}{_help(each)}" for each in problems[:most])
+    return [f"{_place(each)}: {each.message}{_help(each)}" for each in problems[:most]]
 
 
 def _place(problem: Problem) -> str:

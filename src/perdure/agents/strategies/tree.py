@@ -14,12 +14,13 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import Field
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.answering import hear
+from perdure.agents.strategies.asking import grown
 from perdure.agents.strategies.branching import Branching, Node
 from perdure.agents.strategies.costs import Cost, affordable, fits, rest_of, share_of, sum_of
 from perdure.agents.strategies.harvesting import Harvest
 from perdure.agents.strategies.judging import Judge, ballot, votes_in
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.questions import grown, hear
 from perdure.agents.strategies.trying import Trials
 from perdure.agents.strategies.words import length_of
 from perdure.core.calls import Failure

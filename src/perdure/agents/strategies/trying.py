@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.asking import facts_of
+from perdure.agents.strategies.asking import Asked
 from perdure.agents.strategies.costs import FREE, Cost, sum_of
 from perdure.agents.strategies.judging import Judge, judging_step, score_by, score_of
-from perdure.agents.strategies.questions import Asked
-from perdure.agents.strategies.words import ref
+from perdure.agents.strategies.words import facts_of, ref
 from perdure.core.growth import Child, View
 from perdure.plan.expr import ExpressionError
 from perdure.plan.raw import is_list, is_mapping
@@ -33,7 +32,7 @@ class Trials:
         return self.act is not None or self.judge.is_step
 
     def trial(self, path: str, size: int, branch: str, level: int) -> Asked:
-        """Try what a path leads to; it is so many letters long."""
+        """Try what a path leads to; it is so many bytes long."""
         judged = judging_step(self.view, self.agent, self.judge, size, self.act is not None)
         steps = [{**self.act, "id": "act"}] if self.act else []
         steps += [{**judged.step, "id": "judge"}] if self.judge.is_step else []

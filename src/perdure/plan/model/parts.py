@@ -521,7 +521,7 @@ class Context(Part):
     from_: Annotated[WordOrIds, Field(alias="from")] = "all"
     """`all` steps that are over before it begins; those it `needs`, or the one before it; or the steps named."""
     tokens: Annotated[int, Field(ge=LEAST_SHOWN, le=MAX_INTEGER)] = 4_000
-    """The most it may take, four characters each; newest first, whole results, then summaries, then references."""
+    """The most it may take, three bytes each; newest first, whole results, then summaries, then references."""
 
     @model_validator(mode="before")
     @classmethod
