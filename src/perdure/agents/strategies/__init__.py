@@ -10,6 +10,8 @@ from typing import Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies.draft import Drafting, draft
+from perdure.agents.strategies.follow import Following, follow
+from perdure.agents.strategies.meta import Selecting, meta
 from perdure.agents.strategies.plan import Planning, plan
 from perdure.agents.strategies.react import Reacting, react
 from perdure.agents.strategies.reflexion import ReflexionOptions, reflexion
@@ -23,6 +25,8 @@ from perdure.tools import AnyTool
 AgentStrategy = Callable[[View, Agent], Move | Finish | None]
 OPTIONS: Final[Mapping[str, type[Part]]] = {
     "draft": Drafting,
+    "follow": Following,
+    "meta": Selecting,
     "plan": Planning,
     "react": Reacting,
     "reflexion": ReflexionOptions,
@@ -37,6 +41,8 @@ def strategies(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
     """Those that come with it, by name; some have to know which tools there are."""
     return {
         "draft": partial(draft, tools=tools),
+        "follow": partial(follow, tools=tools),
+        "meta": partial(meta, tools=tools),
         "plan": plan,
         "react": partial(react, tools=tools),
         "reflexion": reflexion,
