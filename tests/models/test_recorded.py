@@ -3,9 +3,8 @@
 import asyncio
 import json
 
-import agent_scenes
 import pytest
-from agent_scenes import ASKED, EFFECTS, SCENES, opened, plan_for
+from agent_scenes import ASKED, EFFECTS, SCENES, opened, plan_for, settings
 
 from perdure import Engine, Plan, run_sync
 from perdure.agents import Agent
@@ -58,8 +57,7 @@ def test_e9_an_agent_hears_again_what_its_model_has_said(scene, place):
             return run.id
 
     async def once_more(model):
-        agent, tools = SCENES[scene][0], [agent_scenes.take, agent_scenes.look, agent_scenes.fail]
-        async with Engine.open(tools=tools, agents=[agent], models={"default": model}) as engine:
+        async with Engine.open(**{**settings(scene), "models": {"default": model}}) as engine:
             return (await (await engine.start(plan_for(scene))).result()).output
 
     run = asyncio.run(first())

@@ -45,7 +45,7 @@ def strategies(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
         "meta": partial(meta, tools=tools),
         "plan": plan,
         "react": partial(react, tools=tools),
-        "reflexion": reflexion,
+        "reflexion": partial(reflexion, tools=tools),
         "sample": sample,
         "single": single,
         "tree": tree,
