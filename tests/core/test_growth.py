@@ -236,6 +236,96 @@ def test_a_move_stops_children_and_undoes_what_they_did():
     assert grown(strategy, script, {"losers": "keep"}).done("undo") == []
 
 
+# ------------------------------------------------------------------------------- dropping what is over
+
+UNDO = {"undo": {"tool": "un.do"}}
+
+
+def dropping(end):
+    """Deeds of which some are dropped when all are over, while something else is done; then the end."""
+
+    def strategy(view):
+        if view.first:
+            return Move(add=[{"steps": [tool("a", **UNDO), tool("b", **UNDO)]}, tool("c", **UNDO)])
+        if view.live:
+            return None
+        return Move(add=[tool("x")], drop=["s1", "s1", "s7", "zz"]) if view.born == 2 else end()
+
+    return strategy
+
+
+def keeping_all():
+    return Finish(output="${steps.s3.output}")
+
+
+@pytest.mark.parametrize("keep", [None, ["s2", "s3"]])
+def test_e5_what_is_dropped_is_undone_at_once_while_the_group_goes_on(keep):
+    strategy = dropping(lambda: Finish(output="${steps.s3.output}", keep=keep))
+    world = grown(strategy, {"ag/1.3": Takes(5, "done")}, then=[tool("z")])
+    assert (world.status, world.done("undo")) == ("succeeded", ["ag/1.1.b", "ag/1.1.a"])
+    steps = [each.step for each in world.find(e.AttemptEnded)]
+    assert steps[-4:] == ["ag/1.1.b", "ag/1.1.a", "ag/1.3", "z"]
+    assert [each.drop for each in world.find(e.StepsGrown)] == [(), ("s1",)]
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_e5_a_group_is_not_over_before_what_it_dropped_is_undone(wrong):
+    script = {"ag/1.1.b!": Takes(9)}
+    world = grown(dropping(keeping_all) if not wrong else dropping(lambda: 1 / 0), script, then=[tool("z")])
+    assert world.done("undo") == ["ag/1.1.b", "ag/1.1.a"]
+    ends = [each.step for each in world.find(e.StepEnded, e.AttemptEnded) if each.step in {"ag", "ag/1.1.a"}]
+    assert ends[-2:] == ["ag/1.1.a", "ag"]
+    assert world.status == ("failed" if wrong else "succeeded")
+
+
+def test_e5_a_group_that_keeps_its_losers_drops_nothing():
+    world = grown(dropping(keeping_all), step={"losers": "keep"})
+    assert (world.status, world.done("undo"), world.find(e.StepsGrown)[1].drop) == ("succeeded", [], ())
+
+
+def test_e5_what_was_dropped_and_cannot_be_undone_stays_and_is_tried_again_by_nobody_but_a_rollback():
+    world = grown(dropping(keeping_all), {"ag/1.1.b!": [NO, NO, NO, 1]})
+    assert [each.step for each in world.find(e.EffectKept)] == ["ag/1.1.b"]
+    assert (world.status, world.done("undo")[-1]) == ("succeeded", "ag/1.1.a")
+    world.send(e.RunStopping(exit="rolled_back"))
+    assert world.run().done("undo")[-2:] == ["ag/1.1.b", "ag/1.2"]
+    assert world.status == "rolled_back"
+
+
+def test_e5_a_run_that_only_waits_for_what_it_dropped_is_running_and_not_stalled():
+    def strategy(view):
+        return Move(add=[tool("a", **UNDO)]) if view.first else None if view.memo else Move(drop=["s1"], memo="dropped")
+
+    world = grown(strategy, {"ag/1.1!": Takes(3)}, {"recovery": {"stalled": ["fail"]}})
+    assert (world.done("undo"), world.failure.kind) == (["ag/1.1"], "stalled")
+
+
+def test_what_is_dropped_while_it_works_or_waits_is_stopped_and_undone():
+    def strategy(view):
+        if view.first:
+            return Move(add=[{"steps": [tool("a", **UNDO), tool("b")]}, tool("c"), tool("d", needs=["s1"])])
+        if not view.memo:
+            return Move(drop=["s1", "s3"], memo=1) if view.child("s2").exit else None
+        return None if view.live else Finish(output=[view.child(each).exit for each in ("s1", "s3")])
+
+    world = grown(strategy, {"b": HANGS, "ag/1.2": Takes(1)})
+    assert (world.output, world.done("undo")) == (["cancelled", "cancelled"], ["ag/1.1.a"])
+
+
+def test_e10_what_is_dropped_while_the_run_is_paused_is_undone_when_it_goes_on():
+    script = dict.fromkeys(["ag/1.1.a", "ag/1.1.b", "ag/1.2"], HANGS)
+    rules = {"strategies": {"agent:coder": dropping(keeping_all)}, "forgetful": True}
+    world = World({"steps": [AGENT]}, script, **rules).start({"what": "it"})
+    world.send(e.AttemptEnded(step="ag/1.1.a"))
+    world.pause()
+    world.send(e.AttemptEnded(step="ag/1.2"))
+    world.send(e.AttemptEnded(step="ag/1.1.b"))
+    assert [each.drop for each in world.find(e.StepsGrown)] == [(), ("s1",)]
+    assert {each.deed for each in world.find(e.AttemptStarted)} == {"do"}
+    world.resume()
+    assert world.run().done("undo") == ["ag/1.1.b", "ag/1.1.a"]
+
+
 def test_an_agent_that_is_late_or_stopped_stops_its_children():
     world = grown(once(tool("x")), {"ag/1.1": HANGS}, {"timeout": "5s"})
     assert (world.failure.kind, world.exit_of("ag/1.1")) == ("timeout", "cancelled")

@@ -65,10 +65,9 @@ async def facts_of(journal):
 
 def check(place, scene, facts):
     """Every thought was asked as often as it was begun, and finished once; every deed was done once, or taken back."""
-    done = [each for each in effects(place / "effects") if each[0] == "keyed"]
-    undone = {each[5] for each in effects(place / "effects") if each[0] == "undone"}
-    kept = Counter(key for *_, key in done if key not in undone)
-    assert len(kept) == len(SCENES[scene][3])
+    done = {key: what for kind, what, key in effects(place / "effects") if kind == "keyed"}
+    undone = {key for kind, _, key in effects(place / "effects") if kind == "undone"}
+    assert sorted(what for key, what in done.items() if key not in undone) == sorted(SCENES[scene][3])
     finished = Counter(each.step for each in facts if isinstance(each, e.AttemptEnded) and each.deed == "do")
     assert max(finished.values()) == 1
     asked = Counter(effects(place / "asked"))

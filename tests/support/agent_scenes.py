@@ -7,7 +7,7 @@ import asyncio
 import os
 import re
 
-from engine_victim import EFFECTS, leave_a_trace, note
+from engine_victim import EFFECTS, note
 
 from perdure import Context, Engine, Plan, ToolFailure, tool
 from perdure.agents import Agent
@@ -20,13 +20,13 @@ ASKED = "PERDURE_TEST_ASKED"
 
 def untake(context: Context, what: str, output: object) -> None:
     """Take it back."""
-    leave_a_trace("undone", context)
+    note(os.environ[EFFECTS], ["undone", what, context.key])
 
 
 @tool(name="shop.take", repeat="keyed", effects=["writes"], undo=untake)
 async def take(context: Context, what: str) -> str:
     """Take something, once."""
-    leave_a_trace("keyed", context)
+    note(os.environ[EFFECTS], ["keyed", what, context.key])
     return f"took {what}"
 
 
@@ -131,6 +131,10 @@ def _delegated(request):
     return [calls("shop.take", what="butter"), {"buy": ["butter"]}][turn]
 
 
+def _accepted(request):
+    return {"buy": ["bread"]} if "List." in request.instructions else {"met": True, "why": "it is enough"}
+
+
 LIST = {"type": "object", "required": ["buy"], "properties": {"buy": {"type": "array"}}}
 DRAFTED = {
     "perdure": 1,
@@ -139,7 +143,7 @@ DRAFTED = {
     "steps": [{"id": "bread", "tool": "shop.take", "with": {"what": "bread"}, "needs": []}],
 }
 ACT = {"tool": "shop.take", "with": {"what": "${inputs.output}"}}
-SEARCH = {"width": 2, "beam": 2, "depth": 2, "act": ACT, "judge": {"expr": "size(output)"}}
+SEARCH = {"width": 2, "beam": 1, "depth": 3, "again": 1, "act": ACT, "judge": {"expr": "size(output)"}}
 LEARN = {"accept": ["output.contains('butter')"], "strategy": "react"}
 
 SCENES = {
@@ -160,8 +164,8 @@ SCENES = {
     "tree": (
         Agent(name="finder", strategy="tree", options=SEARCH),
         _searching,
-        {"answer": "xbbbb", "line": ["xbb", "xbbbb"], "score": 5.0},
-        ["xbb", "xbbbb"],
+        {"answer": "xbbbbbb", "line": ["xbb", "xbbbb", "xbbbbbb"], "score": 7.0},
+        ["xbb", "xbbbb", "xbbbbbb"],
     ),
     "sample": (Agent(name="voter", strategy="sample"), _sampling, "oak", []),
     "reflexion": (
@@ -176,6 +180,12 @@ SCENES = {
         "done failed done done",
         ["bread", "butter"],
     ),
+    "accept": (
+        Agent(name="lister", instructions="List.", strategy="single"),
+        _accepted,
+        {"buy": ["bread"]},
+        [],
+    ),
     "delegate": (
         Agent(name="hasty", instructions="Hurry.", tools=("shop.*",), limit=1, fallbacks=("careful",)),
         _delegated,
@@ -184,16 +194,21 @@ SCENES = {
     ),
 }
 """By strategy: the agent, what its model says, the answer, and what it has done to the world in the end."""
-BESIDE = {"delegate": [Agent(name="careful", instructions="Take care.", tools=("shop.*",))]}
+BESIDE = {
+    "accept": [Agent(name="critic", strategy="single")],
+    "delegate": [Agent(name="careful", instructions="Take care.", tools=("shop.*",))],
+}
 """Other agents that are there."""
-LISTING = {"single", "delegate"}
+LISTING = {"accept", "single", "delegate"}
 """Scenes whose answer is a list."""
 
 
 def plan_for(scene):
     agent, _, _, _ = SCENES[scene]
     step = {"id": "go", "agent": agent.name, "task": "Buy what is needed"}
-    return Plan.model_validate({"steps": [{**step, **({"returns": LIST} if scene in LISTING else {})}]})
+    step |= {"returns": LIST} if scene in LISTING else {}
+    step |= {"accept": [{"agent": "critic", "title": "enough"}]} if scene == "accept" else {}
+    return Plan.model_validate({"steps": [step]})
 
 
 def opened(scene, path=":memory:", **more):

@@ -150,7 +150,7 @@ def _graph(cell, body):
     if cell.is_live:
         common.append(sorted(p for _, p in body.ready if p not in body.children or body.children[p].status == "idle"))
     if isinstance(body, Grown):
-        common += [body.moves, body.memo, body.tags, len(body.added)]
+        common += [body.moves, body.memo, body.tags, len(body.added), list(body.dropping)]
         common.append([each.key for each in body.news] if cell.is_live else [])
     return common
 

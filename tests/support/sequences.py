@@ -52,11 +52,12 @@ def drawn(*parts):
 
 
 def grower(view):
-    """Adds two steps, the second of which needs the first, and then is content."""
-    if view.born >= 2:
+    """Adds three steps, each of which needs the one before, drops the first with the last, and then is content."""
+    if view.born >= 3:
         return None if view.live else Finish("success", {"n": view.born})
     needs = [f"s{view.born}"] if view.born else []
-    return Move(add=[{"tool": "x.y", "with": {"value": view.born}, "needs": needs}])
+    step = {"tool": "x.y", "with": {"value": view.born}, "needs": needs, "undo": {"tool": "un.do"}}
+    return Move(add=[step], drop=["s1"] if view.born == 2 else [])
 
 
 class Life(World):

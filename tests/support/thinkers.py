@@ -20,7 +20,9 @@ def answers(say, tools=None, paid=None):
     def script(command):
         def given(call):
             if call.kind == "model":
-                return _read(call, say(call.arguments["prompt"], command.step), paid(call) if paid else (1, 1, 0.0))
+                return _read(
+                    call, say(call.arguments.get("prompt", ""), command.step), paid(call) if paid else (1, 1, 0.0)
+                )
             return tools[call.name](**call.arguments)
 
         return given
@@ -31,11 +33,12 @@ def answers(say, tools=None, paid=None):
 def _read(call, said, paid):
     if isinstance(said, Failure):
         return Outcome(exit="failure", failure=said, usage=Usage(tokens=paid[0] + paid[1], usd=paid[2], calls=1))
-    text = said if isinstance(said, str) else json.dumps(said)
+    text, wishes = (said.text, said.wishes) if isinstance(said, Answer) else (said, ())
+    text = text if isinstance(text, str) else json.dumps(text)
     tokens_in, tokens_out, usd = paid
     about = call.arguments
     request = Request(call.name, (), returns=about.get("returns"), choices=tuple(about.get("choices", ())))
-    return outcome_of(request, Answer(text, (), "stop", tokens_in, tokens_out, usd), _form(about))
+    return outcome_of(request, Answer(text, wishes, "stop", tokens_in, tokens_out, usd), _form(about))
 
 
 def _form(about):

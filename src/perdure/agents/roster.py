@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies import OPTIONS, strategies
+from perdure.agents.strategies.accepting import accepted, heard, is_judged
 from perdure.agents.strategies.delegate import delegate, is_delegated
 from perdure.agents.strategies.options import options_of
 from perdure.core.calls import Failure
@@ -77,13 +78,20 @@ class Roster:
         """Have it done by whoever is chosen, if there is a choice; else do it."""
         agent = self._agents.get(view.agent)
         has_choice = view.agent == ANYBODY or (agent is not None and bool(agent.limit or agent.fallbacks))
+        if is_judged(view):
+            return heard(view)
         if has_choice if view.first else is_delegated(view):  # what has begun goes on as it began
-            return delegate(view, () if agent is None else (agent.name, *agent.fallbacks), self._way)
+            among = () if agent is None else (agent.name, *agent.fallbacks)
+            return accepted(view, delegate(view, among, self._way))
         return self._do(strategy, view)
 
     def _do(self, strategy: str, view: View) -> Move | Finish | None:
         agent = self._agents.get(view.agent)
-        return self._strategies[strategy](view, agent) if agent else Finish("failure", failure=self._gone(view.agent))
+        if agent is None:
+            return Finish("failure", failure=self._gone(view.agent))
+        if is_judged(view):
+            return heard(view)
+        return accepted(view, self._strategies[strategy](view, agent))
 
     def _gone(self, name: str) -> Failure:
         told = "; ".join(filter(None, (f'there is no agent "{name}"', did_you_mean(name, self._agents))))

@@ -5,7 +5,7 @@ entered or passed by. A group's **body** holds its cells; entering the group ane
 the results of its steps are forgotten.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -101,7 +101,7 @@ class Graph(Body):
 class Grown(Graph):
     """Whatever a strategy adds, one move after another."""
 
-    __slots__ = ("added", "born", "dependents", "memo", "moves", "news", "rounds", "tags")
+    __slots__ = ("added", "born", "dependents", "dropping", "memo", "moves", "news", "rounds", "tags")
 
     def __init__(self) -> None:
         super().__init__(0)
@@ -116,6 +116,8 @@ class Grown(Graph):
         """Children that ended since the last move, in the order of the journal."""
         self.rounds: list[list[Ended]] = []
         """What ended between the moves before."""
+        self.dropping: dict[tuple[str, int], Effect] = {}
+        """What is taken back while the group goes on, in this order."""
 
 
 class Look(msgspec.Struct, eq=False, gc=False):
@@ -371,6 +373,12 @@ class Effect(msgspec.Struct, eq=False):
     """Tries that did nothing but ask, or belong to an earlier rollback."""
     of: str = ""
     """The run that did it, if it was another one: then it is not for this one to take it back."""
+    dropped: Cell | None = None
+    """The group that takes it back while it goes on."""
+
+    def is_in(self, keys: Collection[str]) -> bool:
+        """Whether it was done in one of some steps."""
+        return self.cell.key in keys or any(cell.key in keys for cell in self.cell.around)
 
     @property
     def call(self) -> Mapping[str, Any]:

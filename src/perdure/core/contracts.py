@@ -43,21 +43,26 @@ def broken_requirement(turn: Deciding, cell: Cell) -> Failure | None:
     return None
 
 
-def unmet_of(turn: Deciding, cell: Cell, exit_: str, output: Value | None, *, relaxed: bool = False) -> Failure | None:
-    """What a good result does not fulfil. Without an output, it is what follows from the body."""
+def unmet_of(  # noqa: PLR0913  each is a word of its own, given by name
+    turn: Deciding, cell: Cell, exit_: str, output: Value | None, *, relaxed: bool = False, judged: bool = False
+) -> Failure | None:
+    """What a good result does not fulfil. Without an output, it is what follows from the body.
+
+    `judged`: tools and agents were asked already.
+    """
     step = cell.traits.working
     if step is None or not cell.traits.is_judged or exit_ in step.verdicts or exit_ in NOT_JUDGED:
         return None
     value = output.load(turn.read) if output else outcome_of(turn.state, cell, cell.body)
     seen = {"output": value, "exit": exit_}
     try:
-        reason = _reason(turn.state, cell, (step.ensures, step.relaxed if relaxed else step.accept), seen)
+        reason = _reason(turn.state, cell, (step.ensures, step.relaxed if relaxed else step.accept), seen, judged)
     except ExpressionError as error:
         return Failure("invalid", error.message)
     return Failure("unmet", reason) if reason else None
 
 
-def _reason(state: State, cell: Cell, asked: Criteria, seen: Mapping[str, Any]) -> str:
+def _reason(state: State, cell: Cell, asked: Criteria, seen: Mapping[str, Any], judged: bool) -> str:  # noqa: FBT001
     """The first thing that does not hold; a group's criteria see the steps in it. Empty: everything does."""
     ensures, accept = asked
     scope = cell.within if isinstance(cell.body, Body) else cell.scope
@@ -71,7 +76,7 @@ def _reason(state: State, cell: Cell, asked: Criteria, seen: Mapping[str, Any]) 
         elif each.schema_ is not None:
             if found := flaws(seen["output"], each.schema_):
                 return f"not met: {each.title or 'its schema'}: {'; '.join(found)}"
-        elif why := _unasked(cell, each):
+        elif not judged and (why := _unasked(cell, each)):
             return f"not met: {why}"
     return ""
 

@@ -237,13 +237,16 @@ def _given_so_far(turn: Deciding, cell: Cell, plan: Plan, how: Ending) -> Ending
     return how if said == NULL else msgspec.structs.replace(how, output=said)
 
 
-def concluded(turn: Deciding, cell: Cell, exit_: Any, output: Value | None = None) -> Ending:
-    """The end of a visit that chose its word: it must be a declared one, and the result what was asked for."""
+def concluded(turn: Deciding, cell: Cell, exit_: Any, output: Value | None = None, *, judged: bool = False) -> Ending:
+    """The end of a visit that chose its word: it must be a declared one, and the result what was asked for.
+
+    `judged`: the tools and agents were asked that have to accept it.
+    """
     words = ("success", *(cell.traits.working.verdicts if cell.traits.working else ()), "failure")
     if not isinstance(exit_, str) or exit_ not in words:
         raise ValueError(f"{exit_!r} is not among the words it may end with: {', '.join(words)}")
     own = Failure("logic", "it says so itself") if exit_ == "failure" else None
-    failure = own or unmet_of(turn, cell, exit_, output)
+    failure = own or unmet_of(turn, cell, exit_, output, judged=judged)
     return Ending("failure" if failure else exit_, output, failure)
 
 

@@ -297,6 +297,8 @@ class StepsGrown(AboutVisit, frozen=True, kw_only=True):
     """What a strategy noted about a step, by its id."""
     memo: Any = None
     """What a strategy remembers."""
+    drop: tuple[str, ...] = ()
+    """Children that are over and not wanted, by id: what they did is undone from now on, while the group goes on."""
 
 
 # ------------------------------------------------------------------------------- attempts

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import FREE, Failure
-from perdure.core.cells import Body, Cell, Effect, Look, Result, Scope, Serial, Work
+from perdure.core.cells import Body, Cell, Effect, Grown, Look, Result, Scope, Serial, Work
 from perdure.core.forking import run_forked
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
@@ -414,8 +414,21 @@ def _attempt_lost(state: State, event: e.AttemptLost) -> None:
 def _settle_effect(state: State, effect: Effect, *, undone: bool) -> None:
     effect.over = True
     del state.undoing[effect.cell.key, effect.visit]
+    if effect.dropped is not None:
+        _settle_dropped(state, (effect.cell.key, effect.visit), effect.dropped)
     if undone and effect.cell.visit == effect.visit and effect.cell.result is not None:
         effect.cell.result.undone = True
+
+
+def _settle_dropped(state: State, which: tuple[str, int], cell: Cell) -> None:
+    """A group has one less to take back, unless it is over and somebody else has tried it anew."""
+    if (
+        isinstance(cell.body, Grown)
+        and cell.body.dropping.pop(which, None)
+        and not cell.body.dropping
+        and not cell.undo
+    ):
+        del state.undoers[cell.key]
 
 
 def _effect_kept(state: State, event: e.EffectKept) -> None:

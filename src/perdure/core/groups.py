@@ -1,6 +1,7 @@
 """Groups: which child comes next, and when the group is over."""
 
 from heapq import heappop
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -16,7 +17,7 @@ from perdure.core.ladder import plan_in
 from perdure.core.learning import node_at
 from perdure.core.seeing import items_of
 from perdure.core.stalling import is_held
-from perdure.core.undoing import region_of, remains, undo_next, with_what_stays
+from perdure.core.undoing import dropped_in, region_of, remains, undo_next, with_what_stays
 from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.document import Plan
@@ -214,7 +215,7 @@ def stop_group(turn: Deciding, cell: Cell, how: Ending, *, losers: bool = False)
     """End a group that may have live children: they are stopped first, and what the losers did is undone."""
     body = cell.body
     live = list(body.live.values()) if isinstance(body, Body) else []
-    if not live:
+    if not live and not any(dropped_in(cell)):
         conclude(turn, cell, how)
         return
     undo = tuple(each.key for each in live) if losers and undoes_losers(cell) else ()
@@ -244,7 +245,7 @@ def settle_stopping(turn: Deciding, cell: Cell) -> None:
             turn.look_at(child)
         elif turn.state.questions and isinstance(child.body, Body):
             turn.look_at(child)  # nobody need answer any more what is asked in there
-    if live or not undo_next(turn, region_of(turn.state, cell)):
+    if live or not undo_next(turn, chain(dropped_in(cell), region_of(turn.state, cell))):
         return
     assert cell.leaving is not None  # noqa: S101  said when it began to stop
     how = Ending.of(cell.leaving)

@@ -7,7 +7,7 @@ core names the children: the n-th is `s<n>` to its siblings, and `<group>/<visit
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from perdure.core import events as e
@@ -21,16 +21,18 @@ from perdure.core.entrusting import NotGiven, names_in, refuse_secrets
 from perdure.core.groups import let_in, stop_group, undoes_losers
 from perdure.core.learning import ended_of
 from perdure.core.ledger import told as told_amount
-from perdure.core.seeing import filled_once, inputs_of, output_of, shown_in
+from perdure.core.outline import Form
+from perdure.core.seeing import filled_once, inputs_of, output_of, see, shown_in
 from perdure.core.stalling import STALLED, is_stalled
+from perdure.core.undoing import dropped_in, undo_next
 from perdure.core.values import to_json
 from perdure.errors import PerdureError
 from perdure.plan.checks.order import check_order
-from perdure.plan.expr import ExpressionError
+from perdure.plan.expr import ExpressionError, fill_but
 from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import AgentCall
+from perdure.plan.model.parts import AgentCall, Criterion
 
 MOST_ADDED: Final = 256
 """The most steps that one move may add."""
@@ -44,6 +46,8 @@ class Move:
     """Steps, written as in a plan but without ids; arguments name earlier results, as in `${steps.s3.output}`."""
     stop: Sequence[str] = ()
     """Children that are to end now, by id; what they did is undone."""
+    drop: Sequence[str] = ()
+    """Children that are not wanted any more, by id: one at work ends, and what it did is undone, also if it is over."""
     tags: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Small notes about children, by id."""
     memo: Any = None
@@ -60,6 +64,8 @@ class Finish:
     keep: Sequence[str] | None = None
     """Children whose effects stand; None: all. What the others did is undone first."""
     failure: Failure | None = None
+    judged: bool = False
+    """Whether the tools and agents were asked that have to accept it."""
 
 
 class Child:
@@ -159,6 +165,21 @@ class View:
         return self._cell.traits.working.verdicts if self._cell.traits.working else ()
 
     @property
+    def judges(self) -> Sequence[Criterion]:
+        """The tools and agents that have to accept what it finishes with."""
+        return self._cell.traits.judges
+
+    def asked_of(self, judge: Criterion) -> Mapping[str, Any]:
+        """What a judge is given, where `${output…}` stands for what it judges; all else is filled in."""
+        given = judge.with_
+        seen = see(self._turn.state, self._cell.scope, Form(given).references, {"exit": "success"})
+        return fill_but(given, seen, "output")
+
+    def would_do(self, finish: Finish) -> bool:
+        """Whether an end is good enough, as far as expressions and schemas can tell."""
+        return _ending(self._turn, self._cell, replace(finish, judged=True)).failure is None
+
+    @property
     def _call(self) -> AgentCall:
         call: AgentCall = self._cell.traits.call
         return call
@@ -222,10 +243,12 @@ def settle_agent(turn: Deciding, cell: Cell) -> None:
     if body.begins > turn.now:
         return
     body.fresh = []
+    if body.dropping:
+        undo_next(turn, dropped_in(cell))
     if (not body.moves or body.news) and not _ask(turn, cell, body):
         return
     let_in(turn, cell, body)
-    if body.over == body.total and not body.news:
+    if body.over == body.total and not body.news and not body.dropping:
         conclude(turn, cell, Ending.failed("stalled", "the strategy has nothing at work and wants nothing more"))
 
 
@@ -269,10 +292,17 @@ def _move(turn: Deciding, cell: Cell, body: Grown, move: Move) -> bool:
         kind = "denied" if isinstance(error, NotGiven) else "invalid"
         stop_group(turn, cell, Ending.failed(kind, f"the strategy wants what cannot be: {error}"))
         return False
-    turn.record(e.StepsGrown(step=cell.key, visit=cell.visit, add=added, tags=tags, memo=memo))
-    for id_ in move.stop:
+    drop = tuple(id_ for id_ in dict.fromkeys(move.drop) if _is_over(body, id_)) if undoes_losers(cell) else ()
+    turn.record(e.StepsGrown(step=cell.key, visit=cell.visit, add=added, tags=tags, memo=memo, drop=drop))
+    for id_ in (*move.stop, *move.drop):
         _stop(turn, cell, body, position_of(id_))
+    undo_next(turn, dropped_in(cell))
     return True
+
+
+def _is_over(body: Grown, id_: str) -> bool:
+    child = body.children.get(-1 if (position := position_of(id_)) is None else position)
+    return child is not None and child.status == "over"
 
 
 def _stop(turn: Deciding, cell: Cell, body: Grown, position: int | None) -> None:
@@ -317,7 +347,7 @@ def _finish(turn: Deciding, cell: Cell, body: Grown, finish: Finish) -> None:
     """End the group; first stop what is still at work, and undo what does not stand."""
     how = _ending(turn, cell, finish)
     dropped = _dropped(cell, body, finish.keep)
-    if body.live or dropped:
+    if body.live or dropped or body.dropping:
         about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "exit": how.exit, "output": how.output}
         turn.record(e.StepStopping(**about, failure=how.failure, undo=dropped))
         turn.look_at(cell)
@@ -330,7 +360,7 @@ def _ending(turn: Deciding, cell: Cell, finish: Finish) -> Ending:
         output = turn.keep(filled_once(turn.state, cell.within, finish.output))
         if finish.exit == "failure":
             return Ending("failure", output, finish.failure or Failure("logic", "the strategy says so"))
-        return _grown(turn, cell, concluded(turn, cell, finish.exit, output))
+        return _grown(turn, cell, concluded(turn, cell, finish.exit, output, judged=finish.judged))
     except (ExpressionError, ValueError) as error:
         return Ending.failed("invalid", f"what the strategy finished with: {told(error)}")
 

@@ -51,7 +51,7 @@ def is_judged(turn: Deciding, cell: Cell, exit_: str) -> tuple[bool, Failure | N
         return _ask_again(turn, cell, judge, verdict)
     if verdict.told.approval is not None:
         return _settle_approval(turn, cell, verdict, verdict.told.approval)
-    return True, _objection(turn, judge, verdict.told)
+    return True, objection(judge, verdict.told.failure, verdict.told.output.load(turn.read))
 
 
 def _may_pass(verdict: Look, failure: Failure | None) -> bool:
@@ -59,12 +59,14 @@ def _may_pass(verdict: Look, failure: Failure | None) -> bool:
     return failure is not None and (verdict.stopping or failure.kind in PASSING)
 
 
-def _objection(turn: Deciding, judge: Criterion, told: e.AttemptEnded) -> Failure:
+def objection(judge: Criterion, failure: Failure | None, said: Any) -> Failure | None:
+    """What a judge objects to, by how it failed or what it said; None: it is content."""
     title = judge.title or name_of(judge)
-    if told.failure is not None:
-        return Failure(told.failure.kind, f"{name_of(judge)}, which judges it, failed: {told.failure.message}")
-    said = told.output.load(turn.read)
+    if failure is not None:
+        return Failure(failure.kind, f"{name_of(judge)}, which judges it, failed: {failure.message}")
     met = said.get("met") if is_mapping(said) else said
+    if met is True:
+        return None
     if met is not False:
         return Failure(
             "invalid", f"{title}: {name_of(judge)} says {said!r:.80}; a judge says true, false or {{met, why}}"

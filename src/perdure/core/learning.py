@@ -1,5 +1,6 @@
 """What a group learns when a step inside it ends, or when steps are added to it. Part of the fold."""
 
+from collections.abc import Sequence
 from heapq import heappush
 from typing import Any
 
@@ -97,6 +98,7 @@ def steps_grown(state: State, event: e.StepsGrown) -> None:
     if isinstance(body, Grown):
         _grow(body, event)
         body.born += [state.next_number()] * len(event.add)
+        _drop(state, cell, body, event.drop)
     else:
         body.grown, body.total = True, event.items or 0
         body.ready = [(0, position) for position in range(body.total)]
@@ -110,6 +112,19 @@ def _grow(body: Grown, event: e.StepsGrown) -> None:
     body.tags.update(event.tags)
     for raw in event.add:
         _plant(body, raw)
+
+
+def _drop(state: State, cell: Cell, body: Grown, ids: Sequence[str]) -> None:
+    """What some children did is taken back from now on, the latest first. Nothing older than they are is looked at."""
+    gone = {child.key: child.age for id_ in ids if (child := body.children.get(int(id_[1:]) - 1)) is not None}
+    for effect in reversed(state.effects.values() if gone else ()):
+        if effect.number <= min(gone.values()):
+            break
+        if not effect.over and effect.is_in(gone):
+            effect.dropped = cell
+            body.dropping[effect.cell.key, effect.visit] = effect
+    if body.dropping:
+        state.undoers[cell.key] = cell
 
 
 def ended_of(body: Grown) -> list[Ended]:

@@ -155,6 +155,7 @@ def _look_at_root_and_undoers(making: Deciding, message: Message) -> None:
 
 def _look_at_step(making: Deciding, message: e.AttemptEnded | e.AttemptLost | e.StepStopping) -> None:
     if getattr(message, "deed", "do") == "undo":
+        making.look_at(making.state.effects[message.step, message.visit].dropped)
         _look_at_undoers(making)
     else:
         making.look_at(making.state.cells[message.step])

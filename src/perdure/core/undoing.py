@@ -7,7 +7,7 @@ import msgspec
 
 from perdure.core import events as e
 from perdure.core.calls import CALL_KINDS, DOUBTFUL, Approval, Call, CallKind, Failure, is_yes
-from perdure.core.cells import Cell, Effect
+from perdure.core.cells import Cell, Effect, Grown
 from perdure.core.chance import drawn, pause_before
 from perdure.core.deciding import Deciding
 from perdure.core.patience import terms
@@ -33,7 +33,7 @@ def region_of(state: State, cell: Cell, *, over: bool = False) -> Iterator[Effec
     for effect in reversed(state.effects.values() if keys else ()):
         if effect.number <= since:
             return
-        if effect.over == over and _is_in(effect, keys):
+        if effect.over == over and effect.is_in(keys):
             yield effect
 
 
@@ -42,7 +42,14 @@ def effects_in(state: State, cell: Cell) -> Iterator[Effect]:
     for effect in reversed(state.effects.values()):
         if effect.number <= cell.age:
             return
-        if _is_in(effect, {cell.key}):
+        if effect.is_in({cell.key}):
+            yield effect
+
+
+def dropped_in(cell: Cell) -> Iterator[Effect]:
+    """What a group takes back while it goes on."""
+    for effect in tuple(cell.body.dropping.values()) if isinstance(cell.body, Grown) else ():
+        if not effect.over:
             yield effect
 
 
@@ -57,10 +64,6 @@ def _since(state: State, cell: Cell, step: RollbackStep) -> tuple[int, set[str]]
     if mark is None or mark.parent is None or mark.result is None or mark.result.passed:
         return 0, set()
     return state.marks[mark.key], {mark.parent.key}
-
-
-def _is_in(effect: Effect, keys: set[str]) -> bool:
-    return effect.cell.key in keys or any(cell.key in keys for cell in effect.cell.around)
 
 
 def undo_next(turn: Deciding, region: Iterator[Effect]) -> bool:

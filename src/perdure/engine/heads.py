@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core.calls import Call, Outcome
+from perdure.core.growth import Finish, Move, Strategy, View
 from perdure.core.policy import Layer, judge
 from perdure.ports import Attempt, Model, Offer
 from perdure.tools import AnyTool
@@ -68,7 +69,8 @@ class Heads:
     def strategies(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
         """What agents are grown by: the user's own strategies, and those of the agents."""
         self.own = own
-        return _Ways(self, own) if self._agents else own
+        judged = {name: _judged(each) for name, each in own.items()}
+        return _Ways(self, judged) if self._agents else judged
 
     @cached_property
     def _known(self) -> "Models":
@@ -122,6 +124,19 @@ class _Ways(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._made)
+
+
+def _judged(strategy: Strategy) -> Strategy:
+    """A strategy of the user's own, whose end is shown to whoever has to accept it."""
+
+    def work(view: View) -> Move | Finish | None:
+        if not view.judges:
+            return strategy(view)
+        from perdure.agents.strategies.accepting import accepted, heard, is_judged  # noqa: PLC0415  few are judged
+
+        return heard(view) if is_judged(view) else accepted(view, strategy(view))
+
+    return work
 
 
 def _offer(tool: AnyTool) -> Offer:

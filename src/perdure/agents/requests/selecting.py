@@ -162,6 +162,16 @@ def parts_of(request: Request) -> Iterator[Span]:
         yield begun, len(request.text)
 
 
+def without_joint(part: str) -> str:
+    """A part as it would stand alone."""
+    end = len(part)
+    for joint in reversed([*_JOINT.finditer(part)]):
+        if part[joint.end() : end].strip():
+            break
+        end = joint.start()
+    return part[:end].strip()
+
+
 def _hints(request: Request, span: Span) -> list[str]:
     inside = [piece for piece in request.pieces if span[0] <= piece.start < span[1]]
     return list(dict.fromkeys(word for piece in inside for word in _BY_KIND.get(piece.kind, ())))

@@ -1,9 +1,12 @@
 """Adopting: the steps of a plan as steps that an agent grows, under the names that they get there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from perdure.plan.expr import ExpressionError, template
+from perdure.plan.expr import ExpressionError, Reference, template
+
+Change = Callable[[str, Reference], str]
+"""The source of an expression with one of its references changed."""
 
 
 def adopted(steps: Sequence[Mapping[str, Any]], born: int) -> tuple[list[dict[str, Any]], dict[str, str]]:
@@ -13,22 +16,31 @@ def adopted(steps: Sequence[Mapping[str, Any]], born: int) -> tuple[list[dict[st
 
 
 def _renamed(step: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    made = {word: _with_names(value, names) for word, value in step.items() if word not in {"id", "needs"}}
+    def renamed(source: str, each: Reference) -> str:
+        if each.root != "steps" or not each.parts or each.parts[0] not in names:
+            return source
+        name = str(each.parts[0])
+        place = source.index(name, each.offset + len("steps"))
+        return source[:place] + names[name] + source[place + len(name) :]
+
+    made = {word: retold(value, renamed) for word, value in step.items() if word not in {"id", "needs"}}
     return {**made, "needs": [names[each] for each in step.get("needs", ())]}
 
 
-def _with_names(value: Any, names: Mapping[str, str]) -> Any:
-    """A value of a plan, whose expressions name steps by their new names."""
+# ------------------------------------------------------------------------------- the same in other words
+
+
+def retold(value: Any, change: Change) -> Any:
+    """A value of a plan, with every reference in its expressions changed. What is no expression stays as it is."""
     if isinstance(value, str):
-        return _text(value, names)
+        return _text(value, change)
     if isinstance(value, Mapping):
         given = cast("Mapping[str, Any]", value)
-        return {word: _with_names(each, names) for word, each in given.items()}
-    return [_with_names(each, names) for each in cast("list[Any]", value)] if isinstance(value, list) else value
+        return {word: retold(each, change) for word, each in given.items()}
+    return [retold(each, change) for each in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
-def _text(text: str, names: Mapping[str, str]) -> str:
-    """A text in which every `steps.ID` inside `${…}` is another one. What is no expression stays as it is."""
+def _text(text: str, change: Change) -> str:
     try:
         expressions = template(text).expressions
     except ExpressionError:
@@ -36,13 +48,6 @@ def _text(text: str, names: Mapping[str, str]) -> str:
     for expression, _ in expressions:
         new = expression.source
         for each in sorted(expression.references, key=lambda each: each.offset, reverse=True):
-            if each.root == "steps" and each.parts and each.parts[0] in names:
-                new = _at(new, each.offset, str(each.parts[0]), names)
+            new = change(new, each)
         text = text.replace(f"${{{expression.source}}}", f"${{{new}}}")
     return text
-
-
-def _at(source: str, offset: int, name: str, names: Mapping[str, str]) -> str:
-    """The source with the first mention of a name after an offset replaced."""
-    place = source.index(name, offset + len("steps"))
-    return source[:place] + names[name] + source[place + len(name) :]

@@ -173,9 +173,14 @@ class Branching:
     def line(self, node: Node) -> list[Node]:
         """The proposals that led to one, from the root on."""
         found = [node]
-        while (child := self.view.child(found[-1].id)) is not None and child.tag[0] is not None:
-            found.append(Node(*child.tag[0]))
+        while (parent := self.parent(found[-1])) is not None:
+            found.append(parent)
         return found[::-1]
+
+    def parent(self, node: Node) -> Node | None:
+        """The proposal that led to one; None: the root."""
+        child = self.view.child(node.id)
+        return Node(*child.tag[0]) if child is not None and child.tag[0] is not None else None
 
 
 def _shares(count: int, among: int) -> list[int]:

@@ -164,6 +164,9 @@ class _Rounds:
             return self._scored(self.view.memo, attempt, self.trials.score(attempt.output), "")
         path, born = f"steps.{attempt.id}.output", self.view.born
         tried = self.trials.trial(path, length_of(attempt.output), f"s{born + 1}", self.view.memo["round"])
+        if not fits(tried.cost, self.view.left):
+            why = f"; to judge this one, {lacking(tried.cost, self.view.left)}"
+            return self._give_up(self.view.memo, attempt, Words().say("It could not be judged."), why)
         return Move(add=grown([tried], self.view.left), memo={**self.view.memo, "phase": "judge"})
 
     def _unmet(self, output: Any) -> str:

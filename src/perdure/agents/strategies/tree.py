@@ -2,7 +2,9 @@
 
     level 1   s1 s2 s3 propose → s4 s5 s6 try (act, judge) → the best two stay
     level 2   s7 s8 go on after s1, s9 s10 after s3        → …
-    finish    the line with the best end; what all others did is undone
+    finish    the line with the best end stays
+
+What is pruned and not kept in reserve is dropped: what was done for it is undone at once, and all the rest at the end.
 
 How wide a level is follows from what is left to spend for it, and from how far apart the scores are.
 """
@@ -21,6 +23,7 @@ from perdure.agents.strategies.costs import Cost, affordable, fits, rest_of, sha
 from perdure.agents.strategies.harvesting import Harvest
 from perdure.agents.strategies.judging import Judge, ballot, votes_in
 from perdure.agents.strategies.options import options_of
+from perdure.agents.strategies.pruning import fallen
 from perdure.agents.strategies.trying import Trials
 from perdure.agents.strategies.words import length_of
 from perdure.core.calls import Failure
@@ -80,6 +83,11 @@ class _Held(NamedTuple):
     """What was dropped, the best first."""
     again: int = 0
     """How often it may go back to that."""
+
+    @property
+    def standing(self) -> list[Node]:
+        """What it may still end with, or go back to."""
+        return [*([self.best] if self.best else ()), *(self.spare if self.again else ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +152,18 @@ class _Search:
         aside = rest_of(branching.cost(costs, count), sum_of(*(each.asked.cost for each in asked)))
         tags = {f"s{self.view.born + n}": each.tag for n, each in enumerate(asked, 1)}
         memo = {"held": held, "phase": "propose", "level": level, "parents": parents}
-        return Move(add=grown([each.asked for each in asked], rest_of(left, aside)), tags=tags, memo=memo)
+        steps = grown([each.asked for each in asked], rest_of(left, aside))
+        return Move(add=steps, drop=self._fallen([*parents, *held.standing]), tags=tags, memo=memo)
+
+    def _fallen(self, standing: Sequence[Node]) -> list[str]:
+        """The trials that nothing leads on from any more, and that did something."""
+        if self.view.first or self._trials.act is None:
+            return []
+        first, last = self.view.memo.get("tried", (0, 0))
+        children = [child for n in range(first, last) if (child := self.view.child(f"s{n}")) is not None]
+        level = self.view.memo["level"]
+        tried = [Node(*child.tag)._replace(trial=child.id, level=level) for child in children]
+        return fallen(self.branching, [*self._parents, *self._held.standing, *tried], standing)
 
     def _left(self, parents: Sequence[Node]) -> Cost:
         """What there is for the search, when the last answer is put aside."""
@@ -175,7 +194,8 @@ class _Search:
         if not able:
             return self._prune([])
         tags = {at: node for at, (node, _) in zip(places[:able], found, strict=False)}
-        return Move(add=grown(asked[:able], left), tags=tags, memo={**view.memo, "phase": "try"})
+        memo = {**view.memo, "phase": "try", "tried": (view.born + 1, view.born + able + 1)}
+        return Move(add=grown(asked[:able], left), tags=tags, memo=memo)
 
     def _scored(self, found: Sequence[tuple[Node, Any]]) -> list[Node]:
         return self._ranked((node, self._trials.score(value)) for node, value in found)
