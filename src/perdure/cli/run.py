@@ -27,6 +27,7 @@ from perdure.cli.manners import (
 from perdure.cli.printing import print_problems
 from perdure.cli.toolsets import hint_at_unseen, toolset_or_note
 from perdure.config import Settings
+from perdure.engine.starting import accepted
 from perdure.plan import Plan, Toolbox
 from perdure.plan.problems import errors_in
 from perdure.plan.reading import Reading
@@ -69,6 +70,7 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     tools = (*named, *offers.loaded)
     settings = settings_for(given["db"])
     found = read.usable()
+    accepted(found, inputs)  # what somebody has to give comes before what is not here
     lacks = read.place(lacking(found, means_here(settings, (*known, *tools), given["workspace"])))
     if given["dry_run"]:
         ctx.exit(carried_out(_rehearsed(found, inputs, settings, {**given, "lacks": lacks}, (*tools, *theirs))))
