@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from perdure.agents.feasibility import lacking
 from perdure.cli.arguments import is_goal, limit_options, limits_from, readable, refuse
 from perdure.cli.detaching import detach_start
 from perdure.cli.driving import Start, carry_out
-from perdure.cli.feasibility import means_here
+from perdure.cli.feasibility import lacks_here
 from perdure.cli.granting import granted
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
@@ -71,7 +70,7 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     settings = settings_for(given["db"])
     found = read.usable()
     accepted(found, inputs)  # what somebody has to give comes before what is not here
-    lacks = read.place(lacking(found, means_here(settings, (*known, *tools), given["workspace"])))
+    lacks = lacks_here(read, settings, (*known, *tools), given["workspace"])
     if given["dry_run"]:
         ctx.exit(carried_out(_rehearsed(found, inputs, settings, {**given, "lacks": lacks}, (*tools, *theirs))))
     if errors := errors_in(lacks):
