@@ -4,9 +4,10 @@ import subprocess
 
 import pytest
 
-from perdure import Context, Engine, Plan, tool
+from perdure import Agent, Context, Engine, Plan, tool
 from perdure.core.policy import Deed
 from perdure.plan.model.parts import Policy
+from perdure.testing.models import ScriptedModel
 
 CALLS = []
 
@@ -320,3 +321,16 @@ async def test_what_is_denied_is_denied_whatever_is_sent(workspace):
     policy = Policy.model_validate({"network": []})
     found = await rehearsed(plan_of(ASKED, step), workspace=workspace, policy=policy)
     assert found.status == "failed"
+
+
+@pytest.mark.parametrize("step", [{"agent": "clerk"}, {"agent": "any", "skills": ["law"]}])
+async def test_e6_what_an_agent_would_do_is_not_foreseen_and_no_model_is_asked(step):
+    def never(request):
+        raise AssertionError("nobody is to be asked")
+
+    returns = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+    plan = plan_of({"id": "do", "task": "x", "returns": returns, **step}, output="${steps.do.output.n}")
+    clerk = Agent(name="clerk", skills=("law",))
+    found = await rehearsed(plan, agents=[clerk], models={"default": ScriptedModel(never)})
+    assert found.status == "succeeded"
+    assert any(where == "do" and "agent" in why for where, why in found.unforeseen)

@@ -11,7 +11,7 @@ from perdure.agents.agent import Agent
 from perdure.agents.choosing import LAST_TASKS, records_of
 from perdure.cli.codes import NOT_FOUND
 from perdure.cli.heads import Known, known_agents
-from perdure.cli.journals import db_option, is_there, opened, settings_for
+from perdure.cli.journals import db_option, opened, settings_for
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.config import Settings
 from perdure.errors import PerdureError
@@ -57,7 +57,8 @@ def show(name: str, db: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"schema": "perdure.agent/1", **_document(found[name]), "tasks": {"good": good, "bad": bad}})
         return
-    for word, text in (*_lines(found[name]), ("tasks", f"{good} of the last {good + bad} went well")):
+    record = f"{good} of the last {good + bad} went well" if good + bad else "none yet"
+    for word, text in (*_lines(found[name]), ("tasks", record)):
         click.echo(f"{word:13}{visible(text)}".rstrip())
     click.echo()
     for line in found[name].agent.instructions.splitlines():
@@ -66,7 +67,7 @@ def show(name: str, db: str | None, as_json: bool) -> None:
 
 def _record(name: str, settings: Settings) -> tuple[int, int]:
     """How many of its tasks went well, and how many did not, of the last that there were."""
-    if not is_there(settings):
+    if not settings.db.exists():
         return 0, 0
     return records_of(asyncio.run(_tasks(settings))).get(name, (0, 0))
 

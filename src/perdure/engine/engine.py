@@ -235,7 +235,9 @@ class Engine:
 
         async def walk(hands: Hands | None) -> "Rehearsal":
             performer = ToolPerformer(self._means.tools.values(), hands=hands, thorough=True, memory=self.memory)
-            walking = Walk(replace(self.host.rules), performer, self.host.layers, recorded, self._secrets)
+            walking = Walk(
+                replace(self.host.rules, strategies={}), performer, self.host.layers, recorded, self._secrets
+            )
             return await walking.through(started, kept, at)
 
         found, diff = await on_a_copy(self._means.hands, walk)

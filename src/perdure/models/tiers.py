@@ -63,7 +63,7 @@ class Models:
         if name in TIERS:
             raise NoModel(f"no model is set for {name!r}", CONFIGURE)
         if ":" not in name:
-            raise NoModel(f"there is no model for {name!r}", did_you_mean(name, (*TIERS, *self._named)) or CONFIGURE)
+            raise NoModel(f"there is no model for {name!r}", _meant(name, self._named))
         if name not in self._made:
             from perdure.models.provider import model_by_name  # noqa: PLC0415  most engines ask no provider
 
@@ -81,3 +81,8 @@ class Models:
             named = {each.partition(":")[0] for each in texts} or {"" for _ in self._named}
             self._places = Places(named=named)
         return self._places
+
+
+def _meant(name: str, named: Mapping[str, Model | str]) -> str:
+    """What to write instead; where a tier is meant, there is nothing to be found that it could stand for."""
+    return CONFIGURE if name in TIERS else did_you_mean(name, (*TIERS, *named)) or CONFIGURE
