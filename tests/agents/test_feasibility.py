@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_plans import a_plan
 
-from perdure import Engine, Plan, tool
+from perdure import Engine, Plan, run_sync, tool
 from perdure.agents import Agent
 from perdure.agents.cheapest import WORDS, cheapest
 from perdure.agents.feasibility import Means, infeasible
@@ -213,6 +213,27 @@ def test_a1_every_step_that_asks_a_model_takes_a_call():
     (found,) = infeasible(plan, Means())
     assert (found.code, written(found.path)) == ("PRD4214", "budget.calls")
     assert infeasible(Plan.model_validate({"budget": {"calls": 2}, "steps": steps}), Means()) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "budget", "is_told"),
+    [
+        ({}, {"tokens": 2_000}, True),
+        ({}, {"tokens": 2_100}, False),
+        ({"tokens": 500}, {"tokens": 600}, False),
+        ({"tokens": 500}, {"tokens": 500}, True),
+        ({"estimate": {"tokens": 90}}, {"tokens": 100}, False),
+        ({}, {"usd": 1}, False),
+    ],
+)
+def test_a1_a_call_that_would_not_begin_in_its_budget_is_told(step, budget, is_told):
+    """As a run shows: what is told would not begin, and what is not told does."""
+    asks = {"id": "a", "model": "default", "prompt": "x", **step}
+    document = {"steps": [{"id": "g", "budget": budget, "steps": [asks]}]}
+    found = infeasible(Plan.model_validate(document), Means())
+    assert [(problem.code, problem.severity) for problem in found] == [("PRD4214", "warning")] * is_told
+    result = run_sync(Plan.model_validate(document), models={"default": ScriptedModel(["y"])})
+    assert (result.failure.kind if result.failure else "") == ("budget" if is_told else "")
 
 
 @pytest.mark.parametrize(("then", "severity"), [("fail", "error"), ("ask", "warning"), ("finish", "warning")])

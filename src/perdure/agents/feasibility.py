@@ -19,9 +19,10 @@ from perdure.plan.expr import ExpressionError
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import ANYBODY, AgentCall, Budget, Criterion, ModelCall, ToolCall
-from perdure.plan.model.steps import Working
+from perdure.plan.model.steps import DecideStep, Working
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.raw import Raw
+from perdure.plan.tokens import FRAME
 from perdure.plan.uses import calls_in, uses_of
 from perdure.tools.box import toolbox_of
 from perdure.tools.tool import AnyTool
@@ -79,7 +80,8 @@ def lacking(plan: Plan, means: Means) -> list[Problem]:
     """The same of a plan that was checked: what there is too little of here."""
     index = Index(plan)
     found = (_inputs(plan, means), _heads(index, means), _skills(index, means))
-    return [each for some in (*found, _secrets(index, means), _budgets(index, means)) for each in some]
+    found = (*found, _secrets(index, means), _budgets(index, means), _promises(index))
+    return [each for some in found for each in some]
 
 
 def _inputs(plan: Plan, means: Means) -> Iterator[Problem]:
@@ -194,6 +196,32 @@ def _budgets(index: Index, means: Means) -> Iterator[Problem]:
                 told = f"a budget of {most:g} {word} does not suffice: the cheapest way takes {costs[node]:g}"
                 hint = f"raise it to {costs[node]:g} or more, or leave steps out"
                 yield Problem(BUDGET, told, (*path, word), hint, "error" if budget.then == "fail" else "warning")
+
+
+def _promises(index: Index) -> Iterator[Problem]:
+    """Calls of models that would not begin, because they are promised more than a budget around them has at all."""
+    for node in index.nodes:
+        step = node.step.decide if isinstance(node.step, DecideStep) else node.step
+        most = min(_tokens_around(node), default=None) if isinstance(step, ModelCall) else None
+        if isinstance(step, ModelCall) and most is not None and (least := _promised(node, step)) > most:
+            told = f"the call is promised {least:g} tokens, and the budget around it has {most:g}: it would not begin"
+            hint = "write `tokens`: the most that the answer needs; or raise the budget"
+            yield Problem(BUDGET, told, node.path, hint, "warning")
+
+
+def _promised(node: Node, call: ModelCall) -> float:
+    """What a call of a model is promised at least: what the step says, or the longest answer."""
+    from perdure.models.performing import USUAL_TOKENS  # noqa: PLC0415  few plans limit what models say
+
+    said = node.step.estimate if isinstance(node.step, Working) else None
+    return said.tokens if said and said.tokens is not None else FRAME + (call.tokens or USUAL_TOKENS)
+
+
+def _tokens_around(node: Node) -> Iterator[float]:
+    around: Node | None = node
+    while around is not None:
+        yield from (budget.tokens for _, budget, _ in _budgets_of(around) if budget.tokens is not None)
+        around = around.parent
 
 
 def _budgets_of(node: Node) -> Iterator[tuple[Node, Budget, Path]]:
