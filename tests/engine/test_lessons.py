@@ -71,6 +71,7 @@ async def test_t4_later_runs_with_the_same_task_are_told_them_and_others_are_not
         assert second.steps["go/1.1"].output["found"][0]["run"] == first.id  # it is a step, and in the journal
         other = await carried_out(engine, plan("Buy what is needed here"))
         assert other.output["rounds"] == 2
+        assert [each.run for each in await lessons(engine)] == [other.id, first.id]
 
 
 async def test_t4_a_lesson_that_was_learned_twice_is_told_once_and_only_so_many_are():

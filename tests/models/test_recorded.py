@@ -9,7 +9,7 @@ from agent_scenes import ASKED, EFFECTS, SCENES, opened, plan_for, settings
 from perdure import Engine, Plan, run_sync
 from perdure.agents import Agent
 from perdure.core.calls import Failure
-from perdure.ports import Answer, BadExport, NoJournal, UnknownRun
+from perdure.ports import Answer, Answered, BadExport, ModelFailed, NoJournal, Request, Said, UnknownRun
 from perdure.testing.models import ScriptedModel
 from perdure.testing.recorded import RecordedModel
 
@@ -100,6 +100,25 @@ def test_a_later_turn_is_held_against_turns_as_late(tmp_path):
     changed = {"steps": [talk[0], {**talk[1], "prompt": "Two and a half"}]}
     told = again(changed, RecordedModel.from_journal(tmp_path / "runs.db")).failure.message
     assert "that of b. It differs in said.3: 'Two' then, 'Two and a half' now" in told
+
+
+def test_of_turns_that_end_alike_the_one_as_late_is_the_nearest(tmp_path):
+    same = "On. " * 1_000
+    talk = [{"id": "a", "model": "default", "prompt": f"Begin. {same}"}]
+    talk += [{"id": now, "model": "default", "after": before, "prompt": same} for before, now in ("ab", "bc", "cd")]
+    carried_out({"steps": talk}, tmp_path / "runs.db", default=ScriptedModel(lambda _: same))
+    model = RecordedModel.from_journal(tmp_path / "runs.db")
+    first, second, third = (asyncio.run(asked_again(model, turns)) for turns in (1, 2, 3))
+    assert ["that of a." in first, "that of b." in second, "that of c." in third] == [True] * 3
+
+
+async def asked_again(model, turns):
+    """What is said of a conversation of so many turns, which began otherwise."""
+    same = "On. " * 1_000
+    remarks = [each for _ in range(turns) for each in (Said(same), Answered(same))][:-1]
+    with pytest.raises(ModelFailed) as failed:
+        await model.ask(Request("default", remarks), lambda _: None)
+    return str(failed.value)
 
 
 def test_a_judge_that_is_an_agent_says_the_same_again(tmp_path):

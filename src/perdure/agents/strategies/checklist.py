@@ -59,8 +59,12 @@ def ticked(items: Sequence[Item], marks: Marks, ended: Iterable[Child]) -> Marks
 
 def _settled(items: Sequence[Item], marks: dict[str, str]) -> Marks:
     """With what follows for steps that nothing was called for; from the last to the first, as plans are written."""
+    needed: dict[str, list[str]] = {}
+    for each in items:
+        for need in each.needs:
+            needed.setdefault(need, []).append(each.id)
     for each in reversed(items):
-        later = [marks[other.id] for other in items if each.id in other.needs]
+        later = [marks[id_] for id_ in needed.get(each.id, ())]
         if marks[each.id] == "pending" and later and all(mark in {"done", "skipped"} for mark in later):
             marks[each.id] = "skipped" if each.tool else "done"
     return marks
