@@ -82,9 +82,10 @@ def claimed(items: Sequence[Item], marks: Marks, tools: Mapping[str, str]) -> Ma
 
 def told(items: Sequence[Item], marks: Marks) -> Words:
     """The list as a model reads it."""
-    words = Words().say("\n\nWhere the plan stands:")
-    for number, each in enumerate(items, 1):
-        after = f" (after {', '.join(each.needs)})" if each.needs else ""
-        title = f": {each.title}" if each.title else ""
-        words = words.say(f"\n{number}. [{marks[each.id]}] {each.id} {each.tool or 'model.think'}{after}{title}")
-    return words
+    lines = [f"{number}. [{marks[each.id]}] {_line(each)}" for number, each in enumerate(items, 1)]
+    return Words().say("\n".join(("\n\nWhere the plan stands:", *lines)))
+
+
+def _line(item: Item) -> str:
+    after = f" (after {', '.join(item.needs)})" if item.needs else ""
+    return f"{item.id} {item.tool or 'model.think'}{after}" + (f": {item.title}" if item.title else "")
