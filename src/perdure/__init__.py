@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from perdure.agents import Agent as Agent
-    from perdure.core.adjusting import Adjustment as Adjustment
-    from perdure.core.adjusting import Occasion as Occasion
+    from perdure.core.occasion import Adjustment as Adjustment
+    from perdure.core.occasion import Occasion as Occasion
     from perdure.engine import Engine as Engine
     from perdure.engine import Result as Result
     from perdure.engine import RunHandle as RunHandle
@@ -37,8 +37,8 @@ __version__: Final = "0.1.0"
 
 _HOMES: Final = {
     "Agent": "perdure.agents",
-    "Occasion": "perdure.core.adjusting",
-    "Adjustment": "perdure.core.adjusting",
+    "Occasion": "perdure.core.occasion",
+    "Adjustment": "perdure.core.occasion",
     "Engine": "perdure.engine",
     "Result": "perdure.engine",
     "RunHandle": "perdure.engine",

@@ -9,11 +9,11 @@ from perdure import Plan, run_sync
 from perdure.agents.planning import create_planning_tools
 from perdure.plan.reading.numbered import ExecutionPlan
 
-CREATE, REPLAN = create_planning_tools(SHOP)
+CREATE, REPLAN, MEND = create_planning_tools(SHOP)
 
 
 def ran(*steps):
-    return run_sync(Plan.model_validate({"steps": list(steps)}), tools=(CREATE, REPLAN))
+    return run_sync(Plan.model_validate({"steps": list(steps)}), tools=(CREATE, REPLAN, MEND))
 
 
 def call(tool, **given):
@@ -21,16 +21,16 @@ def call(tool, **given):
 
 
 def test_x2_the_tools_are_called_planning_create_and_planning_replan():
-    assert (CREATE.name, REPLAN.name) == ("planning.create", "planning.replan")
-    assert (CREATE.declared.effects, REPLAN.declared.effects) == ([], [])
+    assert (CREATE.name, REPLAN.name, MEND.name) == ("planning.create", "planning.replan", "planning.mend")
+    assert not any(each.declared.effects for each in (CREATE, REPLAN, MEND))
 
 
 def test_x2_an_agent_makes_a_plan_and_finds_another_way_within_a_run():
     found = ran(
         call(CREATE, request="The weather: city Berlin", tools=["weather.current"]),
-        call(REPLAN, current_plan="${steps.create.output}", failed_steps=[1], reason="it was down"),
+        call(MEND, current_plan="${steps.create.output}", failed_steps=[1], reason="it was down"),
     )
-    made = [json.dumps(found.steps[name].output) for name in ("create", "replan")]
+    made = [json.dumps(found.steps[name].output) for name in ("create", "mend")]
     first, second = map(ExecutionPlan.model_validate_json, made)
     assert (first.steps[0].tool, second.steps[0].tool) == ("weather.current", "meteo.now")
     assert (second.status, second.id) == ("replanning", first.id)
@@ -46,8 +46,8 @@ def test_without_names_the_tools_are_searched_for():
     [
         (call(CREATE, request="Bake a cake"), "a plan cannot be made of 0 tools"),
         (call(CREATE, request="x", tools=["timer.sett"]), 'did you mean "timer.set"?'),
-        (call(REPLAN, current_plan={"steps": []}, failed_steps=[1], reason="x"), "current_plan"),
-        (call(REPLAN, current_plan={"steps": [{"step_number": 1, "tool": "a.b"}]}, failed_steps=[1], reason="x"), "there is no other way"),
+        (call(MEND, current_plan={"steps": []}, failed_steps=[1], reason="x"), "current_plan"),
+        (call(MEND, current_plan={"steps": [{"step_number": 1, "tool": "a.b"}]}, failed_steps=[1], reason="x"), "there is no other way"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_planned_fails_with_a_sentence(step, told):
@@ -58,7 +58,7 @@ def test_what_cannot_be_planned_fails_with_a_sentence(step, told):
 
 
 def test_plans_do_not_plan():
-    create, _ = create_planning_tools({**SHOP, CREATE.name: CREATE})
+    create, *_ = create_planning_tools({**SHOP, CREATE.name: CREATE})
     step = call(create, request="Create a plan: planning.create", tools=["planning.create"])
     found = run_sync(Plan.model_validate({"steps": [step]}), tools=(create,))
     assert 'there is no tool "planning.create"' in found.failure.message

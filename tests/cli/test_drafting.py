@@ -72,3 +72,46 @@ def test_e9_a_plan_by_a_model_replays_offline_and_a_changed_prompt_is_told(tmp_p
         True,
     )
     assert "→ Plan as a poet would." in done.stdout
+
+
+def test_x7_where_planning_fails_the_goal_is_served_without_a_plan_and_that_is_said(tmp_path):
+    replies = [*[said("I cannot plan")] * 3, said("Hello, crew!")]
+    code, out, err = perdure(tmp_path, replies, "run", GOAL)
+    assert (code, out) == (0, "Hello, crew!\n"), err
+    assert "planner nobody" in err
+    assert "the agent generalist does it without a plan" in err
+    assert "succeeded, without a plan: no plan could be made: model: there is no plan that can be carried out" in err
+    shown = program.perdure("show", "@last", "--json", home=tmp_path, cwd=tmp_path)
+    assert json.loads(shown.stdout)["unplanned"].startswith("no plan could be made")
+
+
+def test_x7_who_names_a_planner_wants_a_plan_or_nothing(tmp_path):
+    code, out, err = perdure(tmp_path, [said("I cannot plan")] * 3, "run", GOAL, "--planner", "model")
+    assert (code, out, "PRD4205" in err) == (6, "", True)
+    code, _, err = perdure(tmp_path, [], "run", GOAL, "--planner", "tools")
+    assert (code, "PRD4205" in err) == (6, True)
+
+
+def test_a_planner_is_named_for_goals_alone(tmp_path):
+    (tmp_path / "plan.yaml").write_text("perdure: 1\nsteps: [{id: a, tool: flow.echo, with: {value: 1}}]\n")
+    code, _, err = perdure(tmp_path, [], "run", "plan.yaml", "--planner", "model")
+    assert (code, "--planner is for a GOAL" in err) == (2, True)
+
+
+def test_e12_a_step_that_fails_is_planned_anew_by_the_model_in_the_same_run(tmp_path):
+    broken = {"steps": [{"id": "greet", "tool": "flow.fail", "with": {"message": "no voice", "kind": "logic"}}]}
+    code, out, err = perdure(tmp_path, [said(json.dumps(broken)), said(json.dumps(SKETCH))], "run", GOAL)
+    assert (code, out) == (0, "hello crew\n"), err
+    told = program.perdure("diff", "@last", home=tmp_path, cwd=tmp_path).stdout
+    assert "by planner: greet failed; planning plans anew what is left" in told
+    assert "by planning.replan: greet failed (logic: no voice)" in told
+    assert program.perdure("replay", "@last", "--stub", home=tmp_path, cwd=tmp_path).returncode == 0
+    assert program.perdure("replay", "@last", "--decide", home=tmp_path, cwd=tmp_path).returncode == 0
+
+
+def test_x7_what_cannot_be_planned_anew_is_done_without_a_plan(tmp_path):
+    broken = {"steps": [{"id": "greet", "tool": "flow.fail", "with": {"message": "no voice", "kind": "logic"}}]}
+    replies = [said(json.dumps(broken)), *[said("I cannot plan")] * 3, said("Hello, crew!")]
+    code, out, err = perdure(tmp_path, replies, "run", GOAL)
+    assert (code, out) == (0, "Hello, crew!\n"), err
+    assert "without greet, without a plan: greet failed (logic: no voice); planning finds no plan" in err

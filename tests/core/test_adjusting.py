@@ -3,8 +3,8 @@
 import pytest
 
 from perdure.core import events as e
-from perdure.core.adjusting import Adjustment
 from perdure.core.calls import Failure, Outcome
+from perdure.core.occasion import Adjustment
 from perdure.plan.toolbox import Toolbox
 from perdure.testing.worlds import HANGS, World
 

@@ -12,7 +12,7 @@ from perdure.core.calls import Failure, Outcome
 from perdure.core.growth import Finish, Move
 from perdure.core.seeing import call_of
 from perdure.core.values import digest_of
-from perdure.plan.tokens import BYTES, size_of
+from perdure.plan.tokens import PIECES, size_of
 from perdure.testing.worlds import LOST, Takes, World
 
 TELL = {"id": "tell", "model": "weak", "prompt": "Tell"}
@@ -302,10 +302,10 @@ def told(results, tokens):
 
 
 @settings(max_examples=60)
-@given(RESULTS, st.integers(10, 1_500))
+@given(RESULTS, st.integers(20, 1_500))
 def test_t8_it_never_takes_more_than_the_limit_and_leaves_nobody_out(results, tokens):
     context = told(results, tokens)
-    assert size_of(context) <= tokens * BYTES
+    assert size_of(context) <= tokens * PIECES
     *items, last = context or [{"more": 0}]
     named = [each["step"] for each in (items if "more" in last else context)]
     assert named == [f"s{n}" for n in reversed(range(len(results)))][: len(named)]
@@ -313,7 +313,7 @@ def test_t8_it_never_takes_more_than_the_limit_and_leaves_nobody_out(results, to
 
 
 @settings(max_examples=30)
-@given(RESULTS, st.integers(10, 1_500))
+@given(RESULTS, st.integers(20, 1_500))
 def test_t8_newer_results_are_shown_in_more_detail_down_to_references(results, tokens):
     forms = [form(each) for each in told(results, tokens)]
     assert forms == sorted(forms, key=["whole", "reference", "more"].index)
@@ -324,7 +324,7 @@ def form(each):
 
 
 @settings(max_examples=20)
-@given(RESULTS, st.integers(10, 1_500))
+@given(RESULTS, st.integers(20, 1_500))
 def test_t8_the_same_results_are_shown_in_the_same_way(results, tokens):
     assert digest_of(told(results, tokens)) == digest_of(told(results, tokens))
 
@@ -353,12 +353,12 @@ def test_t8_a_long_complaint_is_shortened_and_leaves_room_for_what_there_is_besi
     assert both["failure"]["kind"] == "logic"
     assert 700 < both["failure"]["message"].count("m") < 1_000
     assert 700 < both["summary"].count("o") < 1_200
-    assert 1_700 < alone["failure"]["message"].count("m") < 2_000
+    assert 1_650 < alone["failure"]["message"].count("m") < 2_000
     assert "summary" not in alone
 
 
 def test_t8_a_reference_names_the_kind_of_failure():
-    assert told([Failure("logic", "x" * 500), "y" * 150], 65)[1] == {
+    assert told([Failure("logic", "x" * 500), "y" * 150], 110)[1] == {
         "step": "s0", "exit": "failure", "failure": "logic", "reference": "steps.s0",
     }  # fmt: skip
 
@@ -366,7 +366,7 @@ def test_t8_a_reference_names_the_kind_of_failure():
 def test_t8_a_long_title_is_cut_and_says_so():
     world = driven([tool("a", title="t" * 500), tell()])
     title = shown(world)["a"]["title"]
-    assert 60 < title.count("t") < 80
+    assert 60 < title.count("t") < 90
     assert "characters left out" in title
 
 
@@ -390,4 +390,4 @@ def test_t8_no_more_is_read_than_is_shown():
     [context] = [world.state.cells["tell"].work.call.arguments["context"]]
     assert len(reads) <= 8
     assert context[-1] == {"more": 1_001 - len(context)}
-    assert sum("reference" in each for each in context) > 50
+    assert sum("reference" in each for each in context) > 25

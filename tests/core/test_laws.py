@@ -14,7 +14,7 @@ from promises import check_fork
 from random_edits import some_revision
 from random_plans import COMMON, a_plan
 from recoveries import persisting, recovering, straying
-from self_changing import WANTED, adjuster, growing
+from self_changing import WANTED, adjuster, growing, reviser
 from spenders import REPORTS, Auditor, budgeted, crowded
 
 from perdure.core import events as e
@@ -67,6 +67,8 @@ class Era:
     """Whether the plan is edited while it is carried out."""
     adjusts: bool = False
     """Whether it changes by itself."""
+    replans: bool = False
+    """Whether results are wishes for another plan."""
     judgements: tuple = JUDGEMENTS
     lasts: tuple = ()
     skilled: tuple = ()
@@ -95,6 +97,8 @@ SIXTH = replace(
 SEVENTH = replace(
     FOURTH, adjusts=True, answers=FOURTH.answers + 15 * tuple(Outcome({"next_steps": each}) for each in WANTED)
 )
+
+EIGHTH = replace(SEVENTH, replans=True, answers=SEVENTH.answers + 250 * (Outcome({"replan": {"by": "lot"}}),))
 
 
 def drawn(*parts):
@@ -148,6 +152,8 @@ class Watched(World):
             skilled=lambda _, skills, __: era.skilled[: 3 - len(skills)], planning=era.adjusts,
             adjust=adjuster(seed) if era.adjusts and seed % 4 else None, **dials,
         )  # fmt: skip
+        if era.replans:
+            self.rules.revisers = dict.fromkeys(("x.y", "x.z"), reviser(seed))
         self.era = era
         self.schedule, self.reopened, self.run_id = [], False, "r_1"
 
@@ -412,6 +418,27 @@ def test_a3_the_laws_hold_while_plans_change_by_themselves(shard):
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("shard", range(SHARDS))
+def test_x2_the_laws_hold_while_whoever_is_at_work_changes_the_plan(shard):
+    """Results of steps, of grown ones too, are wishes for another plan, which fit or do not, in all that may happen."""
+    many_lives(1_500_000_000, shard, EIGHTH, changing)
+
+
+def test_x2_wishes_by_lot_are_taken_and_refused_and_never_more_often_than_they_may():
+    taken = refused = 0
+    for seed in range(60):
+        world, _ = a_life(seed, EIGHTH, changing(seed))
+        all_of_them = [each for each in world.find(e.RunRevised, e.RevisionRefused) if each.after]
+        counted = [each for each in all_of_them if each.by != e.NEXT_STEPS]
+        places = [place for place, each in enumerate(counted) if each.by == e.REPLANNER]
+        assert max(places, default=0) < (world.plan.adjust.most if world.plan.adjust else 20)
+        taken += sum(isinstance(counted[place], e.RunRevised) for place in places)
+        refused += sum(isinstance(counted[place], e.RevisionRefused) for place in places)
+    assert taken > 3
+    assert refused > 10
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("shard", range(SHARDS))
 def test_r10_nothing_begins_that_a_budget_does_not_cover(shard):
     """Budgets of every kind at the run, at groups and at steps; reports of less and of more than was promised."""
     many_lives(500_000_000, shard, THIRD, spending)
@@ -536,7 +563,12 @@ def over_at(world, at):
 def test_every_life_would_be_decided_the_same(volume):
     """What was decided in little room, among locks of others, is found again from the facts alone."""
     for seed in range(volume(60, 3_000)):
-        for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed)), (SEVENTH, changing(seed))):
+        for era, change in (
+            (SECOND, lambda raw: raw),
+            (THIRD, spending(seed)),
+            (SEVENTH, changing(seed)),
+            (EIGHTH, changing(seed)),
+        ):
             world, _ = a_life(seed, era, change)
             found = redecide("r_1", world.rules, facts_of(world))
             assert found.difference is None, f"seed {seed}"

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import agent_scenes
 import pytest
-from agent_scenes import ASKED, EFFECTS, SCENES, plan_for, settings
+from agent_scenes import ASKED, EFFECTS, REVISIONS, SCENES, plan_for, settings
 from engine_victim import effects
 
 from perdure import Engine
@@ -64,11 +64,16 @@ async def facts_of(journal):
 
 
 def check(place, scene, facts):
-    """Every thought was asked as often as it was begun, and finished once; every deed was done once, or taken back."""
+    """Every thought was asked as often as it was begun, and finished once; every deed was done once, or taken back.
+
+    A plan that changes was changed as often as it was wanted, and no more.
+    """
+    assert sum(isinstance(each, e.RunRevised) for each in facts) == REVISIONS.get(scene, 0)
     done = {key: what for kind, what, key in effects(place / "effects") if kind == "keyed"}
     undone = {key for kind, _, key in effects(place / "effects") if kind == "undone"}
     assert sorted(what for key, what in done.items() if key not in undone) == sorted(SCENES[scene][3])
-    finished = Counter(each.step for each in facts if isinstance(each, e.AttemptEnded) and each.deed == "do")
+    ended = (each for each in facts if isinstance(each, e.AttemptEnded) and each.deed == "do")
+    finished = Counter((each.step, each.visit) for each in ended)
     assert max(finished.values()) == 1
     asked = Counter(effects(place / "asked"))
     begun = Counter(each.call for each in facts if isinstance(each, e.AttemptStarted))

@@ -18,7 +18,7 @@ PLAN = Plan.model_validate(
         "steps": [
             {"id": "plan", "agent": "planner", "task": "Plan it"},
             {"id": "parts", "parallel": [{"id": "one", "agent": "coder"}, {"id": "two", "agent": "coder"}]},
-            {"id": "write", "agent": "coder", "context": {"tokens": 300}, "max_visits": 2},
+            {"id": "write", "agent": "coder", "context": {"tokens": 500}, "max_visits": 2},
             {"id": "test", "agent": "tester", "on": {"failure": "write"}},
             {"id": "tell", "model": "weak", "prompt": "Tell", "context": "needs"},
         ]

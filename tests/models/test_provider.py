@@ -75,7 +75,7 @@ def test_a_refusal_is_told_with_its_reason():
     assert (answer.finish, answer.text) == ("refused", "I must not")
 
 
-def test_where_a_provider_counts_nothing_bytes_are_counted():
+def test_where_a_provider_counts_nothing_letters_are_counted():
     answer, _, _ = asked(said("x" * 400, used=None))
     assert (answer.tokens_in, answer.tokens_out) == (2, 134)
 

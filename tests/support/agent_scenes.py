@@ -124,6 +124,26 @@ def _mending(request):
     return ["bread", {"buy": "bread"}, {"buy": ["bread"]}][turn]
 
 
+def _replanning(request):
+    """An agent that finds out that a step of the plan cannot work, and has the plan changed; first badly."""
+    turn = sum(isinstance(each, Answered) for each in request.remarks)
+    bread = {"id": "bread", "tool": "shop.take", "with": {"what": "bread"}}
+    milk = {"id": "buy", "tool": "shop.take", "with": {"what": "milk for ${steps.bread.output}"}, "needs": ["bread"]}
+    wishes = [
+        calls("shop.look", at="shelf"),
+        calls("planning.replan", reason="it never works", failed_steps=["none"]),
+        calls("planning.replan", reason="it never works", failed_steps=["buy"], steps=[bread, milk]),
+    ]
+    return wishes[turn] if turn < len(wishes) else "it is another plan now"
+
+
+def _anew(request):
+    """A planner: its first plan cannot be taken by the run, its second one can."""
+    if "several of the new steps" not in last_said(request):
+        return {"steps": [{"id": each, "tool": "shop.take", "with": {"what": each}} for each in ("a", "b")]}
+    return {"steps": [{"id": "buy", "tool": "shop.take", "with": {"what": "${steps.first.output}"}}]}
+
+
 def _delegated(request):
     turn = sum(isinstance(each, Answered) for each in request.remarks)
     if "Hurry." in request.instructions:
@@ -180,6 +200,18 @@ SCENES = {
         "done failed done done",
         ["bread", "butter"],
     ),
+    "replan": (
+        Agent(name="buyer", tools=("shop.*",)),
+        _replanning,
+        "took milk for took bread",
+        ["bread", "milk for took bread"],
+    ),
+    "anew": (
+        Agent(name="planner", strategy="draft", tools=("shop.*",)),
+        _anew,
+        "took took salt",
+        ["salt", "took salt"],
+    ),
     "accept": (
         Agent(name="lister", instructions="List.", strategy="single"),
         _accepted,
@@ -201,9 +233,21 @@ BESIDE = {
 """Other agents that are there."""
 LISTING = {"accept", "single", "delegate"}
 """Scenes whose answer is a list."""
+BROKEN = {"id": "buy", "tool": "shop.fail", "with": {"why": "?"}}
+TOLD = {"id": "told", "tool": "flow.echo", "with": {"value": "${steps.buy.output}"}}
+SALT = {"id": "first", "tool": "shop.take", "with": {"what": "salt"}}
+WHOLE = {
+    "replan": {"steps": [{"id": "go", "agent": "buyer", "task": "Buy what is needed"}, BROKEN, TOLD]},
+    "anew": {"adjust": {"planner": "planner"}, "steps": [SALT, BROKEN, TOLD]},
+}
+"""Plans that change while they are carried out, by scene."""
+REVISIONS = {"replan": 1, "anew": 2}
+"""How often they do."""
 
 
 def plan_for(scene):
+    if scene in WHOLE:
+        return Plan.model_validate({"goal": "Buy what is needed", **WHOLE[scene]})
     agent, _, _, _ = SCENES[scene]
     step = {"id": "go", "agent": agent.name, "task": "Buy what is needed"}
     step |= {"returns": LIST} if scene in LISTING else {}
@@ -216,9 +260,11 @@ def opened(scene, path=":memory:", **more):
 
 
 def settings(scene):
+    """What an engine is opened with; plans change only in those scenes that are about it."""
     agent, script, _, _ = SCENES[scene]
     agents = [agent, *BESIDE.get(scene, ())]
-    return {"tools": [take, look, fail], "agents": agents, "models": {"default": Noting(script)}}
+    models = {"default": Noting(script)}
+    return {"tools": [take, look, fail], "agents": agents, "models": models, "agent_planning": scene in WHOLE}
 
 
 def work(scene, path, place, started):

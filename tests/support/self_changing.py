@@ -1,11 +1,12 @@
-"""Plans that change by themselves: steps that grow by lot, and an adjuster that edits by lot."""
+"""Plans that change by themselves: steps that grow by lot, an adjuster that edits by lot, and wishes that mean anything."""
 
 import random
 from types import SimpleNamespace
 
 from random_edits import some_edit
 
-from perdure.core.adjusting import Adjustment
+from perdure.core.calls import Failure
+from perdure.core.occasion import Adjustment
 from perdure.plan.index import Index
 
 WANTED = (
@@ -61,3 +62,21 @@ def adjuster(seed):
         return Adjustment(edits, "by lot")
 
     return adjust
+
+
+def reviser(seed):
+    """What a wish means, by lot: edits, whoever may call what, or a failure."""
+
+    def revise(occasion, wish):
+        rng = random.Random(f"{seed} {occasion.step} {occasion.place} {occasion.revision} {occasion.lines}")
+        draw = rng.random()
+        if draw < 0.1:
+            return Failure("unavailable", "nobody knows a way")
+        if draw < 0.15:
+            raise RuntimeError("by lot")
+        index = Index(occasion.plan)
+        at = SimpleNamespace(revision=occasion.revision)
+        edits = [some_edit(at, index, sorted(index.by_id), n, rng) for n in range(rng.choice((1, 1, 2)))]
+        return Adjustment(edits, "by lot", rng.choice((None, ["x.*", "un.do"], ["x.y"])))
+
+    return revise

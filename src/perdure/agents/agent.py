@@ -18,6 +18,8 @@ class Agent(Part):
     """A tier (`weak`, `default`, `strong`) or `provider:model`."""
     tools: Many[Line] = ()
     """What it may call, as in `files.*`."""
+    replans: bool = True
+    """Whether it is offered `planning.replan`, where plans may change by themselves."""
     skills: Many[Name] = ()
     """What it is good at; a step that names no agent finds one by these."""
     strategy: Name = "react"

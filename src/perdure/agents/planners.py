@@ -14,7 +14,9 @@ from perdure.agents.requests.selecting import Catalogue
 from perdure.agents.requests.wanting import Want, wants_of
 from perdure.agents.templates import Template, classify, fill
 from perdure.errors import PerdureError
+from perdure.plan.expr import escaped
 from perdure.plan.model.document import Plan
+from perdure.plan.model.parts import UNPLANNED
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import Raw
 from perdure.plan.reading import read_data
@@ -22,6 +24,8 @@ from perdure.plan.reading.numbered import ExecutionPlan
 from perdure.tools.tool import AnyTool
 
 Name = Literal["template", "tools", "contracts", "model"]
+SERVING: Final = "generalist"
+"""The agent that does what nobody has a plan for."""
 CONFIGURE: Final = (
     "name the tools in the goal (perdure tools ls), add a template, or have a model make the plan: none is configured"
 )
@@ -73,7 +77,7 @@ class Made:
     """A plan, who made it, and why so."""
 
     plan: Plan
-    planner: Name
+    planner: Name | Literal["nobody"]
     why: tuple[str, ...]
     asks: tuple[str, ...] = ()
     """What a person is asked for first."""
@@ -162,6 +166,16 @@ def by_contracts(asked: Asked) -> Made | Declined:
 
     found = plan_from_contracts(load_contracts(file), asked.tools.values())
     return Made(found.usable(), "contracts", (f"the wanted facts follow, at a cost of {found.cost:g}",))
+
+
+def unplanned(asked: Asked, why: str) -> Made:
+    """The goal as the work of one agent, without a plan (X7)."""
+    goal = str(escaped(asked.goal))
+    given = {name: escaped(value) for name, value in asked.given.items()}
+    step = {"id": "work", "agent": SERVING, "task": goal, **({"with": given} if given else {})}
+    raw = {"perdure": 1, "name": "unplanned", "goal": goal, "steps": [step], "output": "${steps.work.output}"}
+    plan = Plan.model_validate({**raw, "meta": {UNPLANNED: why}})
+    return Made(plan, "nobody", (why, f"the agent {SERVING} does it without a plan"))
 
 
 PLANNERS: Final[dict[Name, Planner]] = {

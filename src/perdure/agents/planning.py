@@ -1,30 +1,30 @@
-"""Planning as tools (X2): `planning.create` and `planning.replan`, for agents that plan while they work.
+"""Planning as tools (X2), for agents that plan while they work.
 
-They only make plans, as data. Whether a plan is carried out, or takes the place of the one under way, others decide.
+`planning.create` and `planning.mend` only make plans, as data. `planning.replan`, which every engine has, changes the
+plan that is under way.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from pydantic import ValidationError
 
 from perdure.agents.planner import create_execution_plan, plan_id, with_lookups
 from perdure.agents.replanning import ReplanRequest, replan
-from perdure.agents.requests.selecting import Catalogue
+from perdure.agents.requests.selecting import PLANNING, Catalogue
 from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
 from perdure.plan.reading.numbered import ExecutionPlan
 from perdure.plan.sayings import sentence
+from perdure.tools.builtin import planning
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.tool import AnyTool, tool
 
-DOMAIN: Final = "planning."
 
-
-def create_planning_tools(known: Mapping[str, AnyTool]) -> tuple[AnyTool, AnyTool]:
-    """`planning.create` and `planning.replan` over the tools that are known. Plans that they make do not plan."""
-    able = {name: each for name, each in known.items() if not name.startswith(DOMAIN)}
+def create_planning_tools(known: Mapping[str, AnyTool]) -> tuple[AnyTool, AnyTool, AnyTool]:
+    """`planning.create`, `planning.replan` and `planning.mend`, over all tools that are known but those that plan."""
+    able = {name: each for name, each in known.items() if not name.startswith(PLANNING)}
     catalogue = Catalogue(able)
 
     @tool(name="planning.create", repeat="safe", effects=[])
@@ -45,7 +45,7 @@ def create_planning_tools(known: Mapping[str, AnyTool]) -> tuple[AnyTool, AnyToo
         except (PerdureError, ValidationError) as error:
             raise refusal(error) from None
 
-    @tool(name="planning.replan", repeat="safe", effects=[])
+    @tool(name="planning.mend", repeat="safe", effects=[])
     def again(
         current_plan: dict[str, Any],
         failed_steps: list[int],
@@ -67,7 +67,7 @@ def create_planning_tools(known: Mapping[str, AnyTool]) -> tuple[AnyTool, AnyToo
         except (PerdureError, ValidationError) as error:
             raise refusal(error) from None
 
-    return create, again
+    return create, planning.replan, again
 
 
 def written(plan: ExecutionPlan) -> dict[str, Any]:

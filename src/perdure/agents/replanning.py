@@ -115,7 +115,7 @@ def another_way(request: ReplanRequest, number: int, known: Mapping[str, AnyTool
         return Way(step=number, tool=step.tool, why=f"{step.tool} {lacks}, so nothing can stand in for it")
     for name in able_instead(known, own, own.declared.skills):
         taken = None if name in tried else _taken_over(request, step, known[name])
-        if taken is not None and _gives(known[name], _wanted_of(plan, number)):
+        if taken is not None and gives(known[name], _wanted_of(plan, number)):
             way = step.model_copy(update={"tool": name, "parameters": taken})
             return Way(step=number, tool=step.tool, instead=way, why=f"{name} has the same skills")
     return Way(
@@ -129,7 +129,7 @@ def another_way(request: ReplanRequest, number: int, known: Mapping[str, AnyTool
 def _taken_over(request: ReplanRequest, step: ExecutionStep, tool: AnyTool) -> dict[str, Raw] | None:
     """The parameters of another tool: those of the step by name, else from the request; nothing if one is missing."""
     wants, known = wants_of(tool.facts().inputs), request.execution_state.facts
-    found = {want.name: step.parameters[want.name] for want in wants if _may_keep(want, step.parameters)}
+    found = {want.name: step.parameters[want.name] for want in wants if may_keep(want, step.parameters)}
     binding = Binder(Request(request.current_plan.request), [tool], {**request.current_plan.context, **known}).bind()[0]
     for want in binding.missing:
         if want.name not in found:
@@ -139,7 +139,7 @@ def _taken_over(request: ReplanRequest, step: ExecutionStep, tool: AnyTool) -> d
     return {**found, **{name: written for name, written in others.items() if name in required}}
 
 
-def _may_keep(want: Want, parameters: Mapping[str, Raw]) -> bool:
+def may_keep(want: Want, parameters: Mapping[str, Raw]) -> bool:
     """Whether a value is one for the other tool too; of a value that is not known yet, only the name tells."""
     if want.name not in parameters:
         return False
@@ -169,7 +169,7 @@ def _wanted_of(plan: ExecutionPlan, number: int) -> set[str]:
     return found
 
 
-def _gives(tool: AnyTool, fields: set[str]) -> bool:
+def gives(tool: AnyTool, fields: set[str]) -> bool:
     """Whether it promises what is taken of it."""
     returns = tool.facts().returns
     known: Raw = returns.get("properties") if returns else None

@@ -17,6 +17,7 @@ from perdure.plan.model.parts import ANYBODY
 from perdure.plan.problems import did_you_mean
 from perdure.tools import AnyTool
 
+REPLAN: Final = "planning.replan"
 SEATED: Final = "seated."
 """Stands before the strategy of an agent that was chosen already."""
 WAYS: Final = frozenset(OPTIONS)
@@ -33,10 +34,16 @@ class BadAgent(PerdureError):
 class Roster:
     """Agents by name, and the strategies they work by."""
 
-    def __init__(self, agents: Iterable[Agent], tools: Mapping[str, AnyTool] | None = None) -> None:
-        """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands."""
+    def __init__(
+        self, agents: Iterable[Agent], tools: Mapping[str, AnyTool] | None = None, *, planning: bool = False
+    ) -> None:
+        """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands.
+
+        `planning`: plans may change by themselves, so every agent may ask for that, unless it says otherwise.
+        """
         known = None if tools is None else sorted(tools)
-        self._agents: Final = {name: _with_tools(each, known) for name, each in _by_name(agents).items()}
+        named = _by_name(agents)
+        self._agents: Final = {name: _with_tools(each, known, planning=planning) for name, each in named.items()}
         self._strategies: Final = strategies(tools or {})
         for each in self._agents.values():
             self._check(each)
@@ -104,12 +111,19 @@ class Roster:
         return SEATED + strategy if strategy in self._strategies else strategy
 
 
-def _with_tools(agent: Agent, known: Sequence[str] | None) -> Agent:
+def _with_tools(agent: Agent, known: Sequence[str] | None, *, planning: bool) -> Agent:
     """The agent with the tools that it means, by name: what is not there is not asked for, also not after a crash."""
     if known is None:
         return agent
-    meant = tuple(name for name in known if any(fnmatchcase(name, pattern) for pattern in agent.tools))
+    meant = tuple(name for name in known if _is_meant(name, agent, planning=planning))
     return agent.model_copy(update={"tools": meant})
+
+
+def _is_meant(name: str, agent: Agent, *, planning: bool) -> bool:
+    """Whether an agent may call a tool; what changes the plan, only where that can be, or if it names just that."""
+    if name == REPLAN:
+        return (planning and agent.replans) or name in agent.tools
+    return any(fnmatchcase(name, pattern) for pattern in agent.tools)
 
 
 def _by_name(agents: Iterable[Agent]) -> dict[str, Agent]:

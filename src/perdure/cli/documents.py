@@ -41,6 +41,7 @@ def run_document(view: View, *, interrupted: bool = False) -> dict[str, Any]:
         "steps": {key: _step(view, step, state.cells[key]) for key, step in result.steps.items()},
         "partial": result.partial,
         "missing": list(result.missing),
+        "unplanned": result.unplanned or None,
         "usage": asdict(result.usage),
         "questions": {id_: question_document(view, view.put[id_]) for id_ in state.questions},
         "signals": [name for name, cells in state.waiting.items() if cells],

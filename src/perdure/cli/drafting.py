@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from perdure.agents.planners import Made, NoPlanner
+from perdure.agents.planners import SERVING, Made, NoPlanner
 from perdure.agents.requests.selecting import Catalogue
 from perdure.cli.driving import Manner
 from perdure.cli.interrupts import carried_out
@@ -29,6 +29,10 @@ PLANNING: Final[Mapping[str, Any]] = {
 """The plan by which plans are made. It asks nobody: whoever waits for a plan hears why there is none."""
 
 
+ANEW: Final[Mapping[str, Any]] = {"planner": "planning", "otherwise": SERVING, "most": 6}
+"""What is done where a step of such a plan fails for good: it is planned anew, three times at most, then served."""
+
+
 def drafted(goal: str, tools: Sequence[AnyTool], settings: Settings, own: Sequence[AnyTool]) -> Made:
     """A plan for a goal, by the model that is configured. `own`: those of the tools that do not come with us."""
     if not settings.heads.tiers:
@@ -38,7 +42,7 @@ def drafted(goal: str, tools: Sequence[AnyTool], settings: Settings, own: Sequen
     if result.output is None:
         why = result.failure.message if result.failure else result.status
         raise NoPlanner(f"no plan could be made: model: {why}", f"see: perdure show {run}")
-    plan = read_data(result.output).usable()
+    plan = read_data({**result.output, "adjust": ANEW}).usable()
     return Made(plan, "model", (f"the agent planning made it: perdure show {run}",))
 
 

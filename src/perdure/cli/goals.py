@@ -11,7 +11,7 @@ from typing import Any, Literal
 import click
 
 from perdure.agents.feasibility import infeasible
-from perdure.agents.planners import Asked, Made, Name, NoPlanner, plan_for
+from perdure.agents.planners import Asked, Made, Name, NoPlanner, plan_for, unplanned
 from perdure.agents.templates import BadTemplate, Template, stock, templates_in
 from perdure.cli.arguments import refuse
 from perdure.cli.feasibility import means_here
@@ -106,7 +106,7 @@ def tell(made: Made, problems: Iterable[Problem] = ()) -> None:
 def made_for_run(goal: str, toolbox: Toolbox, given: Mapping[str, Any]) -> Plan:
     """The plan of a goal that is carried out at once: it does all that the goal says, and nothing stands in its way."""
     tools = known_here(given["addresses"])
-    made = planned(goal, tools, given)
+    made = _planned_or_not(goal, tools, given)
     if not given["as_json"]:
         tell(made)
     plan = made.whole(
@@ -117,6 +117,18 @@ def made_for_run(goal: str, toolbox: Toolbox, given: Mapping[str, Any]) -> Plan:
     ):
         refuse(problems, as_json=given["as_json"])
     return plan
+
+
+def _planned_or_not(goal: str, tools: tuple[AnyTool, ...], given: Mapping[str, Any]) -> Made:
+    """The plan for a goal; where a model was asked and finds none, the goal is served without one (X7)."""
+    planner = given.get("planner") or "auto"
+    try:
+        return planned(goal, tools, given, planner)
+    except NoPlanner as none:
+        if planner != "auto" or not _has_model(settings_for(given.get("db"))):
+            raise
+        told = " ".join(filter(None, (none.message, f"({none.help})" if none.help else "")))
+        return unplanned(_asked(goal, tools, given), told)
 
 
 def known_here(addresses: tuple[str, ...]) -> tuple[AnyTool, ...]:

@@ -120,7 +120,7 @@ def _ending(state: State) -> str:
     if state.ended.partial:
         return f"{said}, with what there was when its budget was used up"
     if state.ended.failure is None:
-        return said + _without(state)
+        return said + _without(state) + _unplanned(state)
     where = f" in {visible(state.ended.cause)}" if state.ended.cause else ""
     return f"{said}{where}: {failure_words(state.ended.failure)}"
 
@@ -132,6 +132,13 @@ def _without(state: State) -> str:
     return f", without {visible(', '.join(keys[:_FEW]))}{more}" if keys else ""
 
 
+def _unplanned(state: State) -> str:
+    """That there was no plan, and why."""
+    why = Result(state).unplanned
+    return f", without a plan: {visible(why, _MOST_WHY)}" if why else ""
+
+
+_MOST_WHY: Final = 300
 _WORDS: Final = {"rolled_back": "was rolled back", "cancelled": "was cancelled"}
 
 

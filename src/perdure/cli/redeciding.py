@@ -40,7 +40,9 @@ async def heads_of(settings: Settings, run: str, tools: Mapping[str, AnyTool], l
     """The models and agents that a run has, for those who decide about it again and ask nobody."""
     place = await place_of(settings, run) or Path.cwd()
     agents = [each.agent for each in known_agents(place)]
-    return Heads(lambda: models_of(settings.heads), agents, tools, layers, is_all=True)
+    return Heads(
+        lambda: models_of(settings.heads), agents, tools, layers, is_all=True, planning=settings.agent_planning
+    )
 
 
 async def decide(settings: Settings, name: str, addresses: tuple[str, ...], *, strict: bool, as_json: bool) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -33,6 +33,9 @@ from perdure.plan.reading import Reading
 from perdure.tools import BUILTIN, AnyTool, toolbox_of
 from perdure.tools.builtin import HANDS
 
+PLANNERS: Final = ("template", "tools", "model")
+"""Who may be named to make a plan of a goal."""
+
 
 @click.command()
 @click.argument("plan", metavar="PLAN|GOAL")
@@ -44,6 +47,7 @@ from perdure.tools.builtin import HANDS
 @workspace_option
 @click.option("--dry-run", is_flag=True, help="Do nothing, and tell what would be done.")
 @click.option("--like", metavar="RUN", help="In a dry run, take for granted what the steps of an earlier run gave.")
+@click.option("--planner", type=click.Choice(PLANNERS), help="Who makes a plan of GOAL, or nobody does.")
 @click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
 @following_options
 @db_option
@@ -52,7 +56,8 @@ from perdure.tools.builtin import HANDS
 def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None, **given: Any) -> None:
     """Carry out PLAN (YAML or JSON; - for standard input) and follow it.
 
-    GOAL, several words in quotation marks that name no file, is made a plan first, as `perdure plan` does it.
+    GOAL, several words in quotation marks that name no file, is made a plan first, as `perdure plan` does it. If a
+    model was asked and finds none, an agent does it without a plan, and that is said; but not with --planner.
 
     The run's id comes first, on standard error; its output comes last, on standard output. Ctrl-C pauses the run at a
     safe point; a second one leaves at once, and nothing that was done is forgotten.
@@ -86,6 +91,8 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
 
 def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
     if not is_goal(name):
+        if given["planner"]:
+            raise click.UsageError("--planner is for a GOAL, several words in quotation marks; this is a plan")
         found = readable(name, limits_from(dict(given)), toolbox, as_json=given["as_json"])
         return found, inputs_from(found.usable().inputs, given["pairs"], given["file"])
     from perdure.cli.goals import made_for_run  # noqa: PLC0415  few need it, and it loads much

@@ -10,22 +10,21 @@ from itertools import count
 from typing import Any, Final
 
 from perdure.core import events as e
-from perdure.core.adjusting import Adjustment, propose, revise
-from perdure.core.calls import CALL_KINDS, Failure
+from perdure.core.adjusting import propose, revise
+from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
 from perdure.core.entrusting import NotGiven, refuse_secrets
-from perdure.core.patterns import like
+from perdure.core.lending import Called, called_by, is_lent, refuse_unbounded
+from perdure.core.occasion import Adjustment
 from perdure.core.refusing import NotRevised
 from perdure.core.revising import as_facts
 from perdure.core.values import Value
 from perdure.plan.edits import Insert, read_edits
-from perdure.plan.index import Index, Node
+from perdure.plan.index import Index
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Growth
-from perdure.plan.model.steps import Growing, MapStep, SubplanStep, Working
 from perdure.plan.raw import is_list, is_mapping
-from perdure.plan.uses import calls_in
 
 NEXT: Final = e.NEXT_STEPS
 """Where a result lists them; and who has added them."""
@@ -33,8 +32,6 @@ MOST_SAID: Final = 80
 """How much of something that is no step is told, in characters."""
 MOST_TOLD: Final = 20
 """Tools that a sentence names."""
-Called = tuple[str, str]
-"""What is called, and its name."""
 
 
 def refused_growth(turn: Deciding, cell: Cell, output: Value | None) -> Failure | None:
@@ -75,11 +72,11 @@ def _look_through(turn: Deciding, cell: Cell, growth: Growth, edits: Iterable[An
     left = growth.most - sum(len(_tree_of(each).nodes) for each in earlier)
     if len(new.nodes) > left:
         raise ValueError(f"they are {len(new.nodes)}, and {left} may still be added")
-    own = {each for node in known.nodes for each in _called(node)}
+    own = {each for node in known.nodes for each in called_by(node)}
     for node in new.nodes:
-        _refuse_unbounded(node)
-        for each in _called(node):
-            if each not in own and not _is_lent(each, growth.tools or ()):
+        refuse_unbounded(node)
+        for each in called_by(node):
+            if each not in own and not is_lent(each, growth.tools or ()):
                 raise ValueError(f"{node.id} calls the {each[0]} {each[1]!r}; {_told(growth, own)}")
     refuse_secrets(NEXT, new, frozenset())
 
@@ -87,28 +84,6 @@ def _look_through(turn: Deciding, cell: Cell, growth: Growth, edits: Iterable[An
 def _tree_of(edits: Iterable[Any]) -> Index:
     steps = tuple(edit.insert for edit in read_edits(list(edits)) if isinstance(edit, Insert))
     return Index(Plan.model_construct(steps=steps))
-
-
-def _refuse_unbounded(node: Node) -> None:
-    """What is more than one step, or might call more than it says."""
-    if isinstance(node.step, Growing) and node.step.grows is not None:
-        raise ValueError(f"{node.id} would add steps itself")
-    if isinstance(node.step, MapStep):
-        told = f"{node.id} is a map, of which nobody knows how many steps it is; list the steps"
-        raise ValueError(told)  # noqa: TRY004  it is what it is, and not to be had
-    if isinstance(node.step, Working) and node.step.skills:
-        raise ValueError(f"{node.id} names skills, by which any tool might be found; name the tool")
-
-
-def _called(node: Node) -> Iterator[Called]:
-    if isinstance(node.step, SubplanStep) and isinstance(node.step.plan, str):
-        yield "plan", node.step.plan
-    for call, _ in calls_in(node.step) if node.step else ():
-        yield from ((kind, name) for kind in (*CALL_KINDS, "strategy") if (name := getattr(call, kind, None)))
-
-
-def _is_lent(called: Called, tools: Iterable[str]) -> bool:
-    return called[0] == "tool" and any(like(each, called[1]) for each in tools)
 
 
 def _told(growth: Growth, own: Iterable[Called]) -> str:

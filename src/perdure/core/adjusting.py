@@ -5,9 +5,7 @@ which a step ends, before anybody follows it; what they say is journalled, so no
 be taken is journalled too, and the plan stays as it was.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from perdure.core import events as e
@@ -15,106 +13,17 @@ from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
 from perdure.core.ending import is_item
+from perdure.core.occasion import Adjustment, Occasion, plan_of
 from perdure.core.refusing import NotRevised
-from perdure.core.seeing import evaluate, inputs_of, output_of
+from perdure.core.seeing import evaluate, output_of
 from perdure.core.state import State
 from perdure.plan.expr import ExpressionError
 from perdure.plan.index import Node
-from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import REPLAN, Adjusting, AdjustmentRule
 
 _USUAL: Final = Adjusting.model_construct()
 MOST_SAID: Final = 2_000
 """How much of a reason is written down, in characters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Adjustment:
-    """How the rest of a plan is to change."""
-
-    edits: Sequence[Any]
-    """`insert`, `replace`, `remove` and `amend`, as for any plan."""
-    why: str = ""
-    """The reason, for people."""
-
-
-class Outcome:
-    """What a step came to, as an adjuster sees it."""
-
-    __slots__ = ("_cell", "_state")
-
-    def __init__(self, state: State, cell: Cell) -> None:
-        self._state, self._cell = state, cell
-
-    @property
-    def exit(self) -> str:
-        """The word that its last visit ended with; empty if there is none."""
-        return self._cell.result.exit if self._cell.result else ""
-
-    @property
-    def output(self) -> Any:
-        """What it gave; a copy, which is nobody else's."""
-        return deepcopy(output_of(self._state, self._cell))
-
-    @property
-    def failure(self) -> Failure | None:
-        """Why it failed."""
-        return deepcopy(self._cell.result.failure) if self._cell.result else None
-
-
-class Occasion:
-    """All that an adjuster sees: a step that is over, or that has failed and has no other way left."""
-
-    __slots__ = ("_cell", "_turn", "failure", "replans")
-
-    def __init__(self, turn: Deciding, cell: Cell, failure: Failure | None, *, replans: bool = False) -> None:
-        self._turn, self._cell = turn, cell
-        self.failure: Final = deepcopy(failure)
-        """Why it failed; a copy, too."""
-        self.replans: Final = replans
-        """Whether it has no other way left: if nothing changes now, it has failed for good."""
-
-    @property
-    def step(self) -> str:
-        """Its id."""
-        return self._cell.key
-
-    @property
-    def visit(self) -> int:
-        """Its visit."""
-        return self._cell.visit
-
-    @property
-    def exit(self) -> str:
-        """The word it ended with; empty while it could still be planned anew."""
-        return self.result(self.step).exit if not self.replans else ""
-
-    @property
-    def output(self) -> Any:
-        """What it gave."""
-        return self.result(self.step).output if not self.replans else None
-
-    @property
-    def plan(self) -> Plan:
-        """The plan as it is now; a copy, which is made once for each revision."""
-        return _shown_plan(self._turn.state)
-
-    @property
-    def revision(self) -> int:
-        """How often it was revised."""
-        return self._turn.state.revision
-
-    @property
-    def inputs(self) -> Mapping[str, Any]:
-        """What the run was given; a copy, too."""
-        return deepcopy(inputs_of(self._turn.state, self._turn.state.cells[""].within))
-
-    def result(self, step: str) -> Outcome:
-        """What another step came to. `KeyError` if it was not reached."""
-        found = self._turn.state.cells[""].within.find(step)
-        if found is None or found.result is None:
-            raise KeyError(step)
-        return Outcome(self._turn.state, found)
 
 
 Adjuster = Callable[[Occasion], Adjustment | None]
@@ -125,7 +34,7 @@ Adjuster = Callable[[Occasion], Adjustment | None]
 def adjust(turn: Deciding) -> None:
     """Ask, for each step that has just ended, whether the plan is to change for that."""
     over, turn.over = turn.over, []
-    if turn.state.rules.adjust is None and _plan(turn.state).adjust is None:
+    if turn.state.rules.adjust is None and plan_of(turn.state).adjust is None:
         return
     for cell in over:
         if cell.result is not None and _is_of_plan(cell):
@@ -145,34 +54,26 @@ def _is_of_plan(cell: Cell) -> bool:
     return is_one and all(each.status == "active" for each in cell.around)
 
 
-def _plan(state: State) -> Plan:
-    return state.cells[""].scope.outline.plan
-
-
-def _shown_plan(state: State) -> Plan:
-    """The plan for a stranger's eyes: whatever they do to it, that of the run stays as it is."""
-    kept = state.cells[""].scope.cached
-    revision, plan = kept.get("shown", (-1, None))
-    if revision != state.revision:
-        plan = _plan(state).model_copy(deep=True)
-        kept["shown"] = state.revision, plan
-    return plan
-
-
 def _consider(turn: Deciding, cell: Cell, occasion: Occasion, word: str) -> bool:
     """Let the first one have it that wants something; whether the plan is another one now."""
-    state, adjusting = turn.state, _plan(turn.state).adjust or _USUAL
-    if state.adjusted.total() - state.adjusted[e.NEXT_STEPS] >= adjusting.most:
+    if not left_of(turn.state):
         return False
+    adjusting = plan_of(turn.state).adjust or _USUAL
     for by, wish in _wishes(turn, cell, occasion, word, adjusting):
         try:
             wanted = wish()
         except (Exception, SystemExit) as error:  # noqa: BLE001  a stranger's code, which must not end the run
-            _refuse(turn, cell, by, told(error))
+            refuse(turn, cell, by, told(error))
             continue
         if wanted is not None:
             return _take(turn, cell, by, wanted, occasion)
     return False
+
+
+def left_of(state: State) -> int:
+    """How often the plan of a run may still be revised by itself, or refuse to be."""
+    adjusting = plan_of(state).adjust or _USUAL
+    return max(0, adjusting.most - (state.adjusted.total() - state.adjusted[e.NEXT_STEPS]))
 
 
 Wish = Callable[[], Adjustment | None]
@@ -188,6 +89,9 @@ def _wishes(
     adjuster: Adjuster | None = turn.state.rules.adjust
     if adjuster is not None:
         yield e.ADJUSTER, lambda: adjuster(occasion)
+    planner: Adjuster | None = turn.state.rules.planner
+    if planner is not None and adjusting.planner and occasion.replans:
+        yield e.PLANNER, lambda: planner(occasion)
 
 
 def _is_about(rule: AdjustmentRule, cell: Cell, word: str, failure: Failure | None) -> bool:
@@ -214,13 +118,14 @@ def _take(turn: Deciding, cell: Cell, by: str, wanted: Adjustment, occasion: Occ
     try:
         proposal = propose(turn, cell, by, wanted, kind)
     except Exception as error:  # noqa: BLE001  as above: what it gave may be anything
-        _refuse(turn, cell, by, told(error))
+        refuse(turn, cell, by, told(error))
         return False
     revise(turn, *proposal)
     return True
 
 
-def _refuse(turn: Deciding, cell: Cell, by: str, reason: str) -> None:
+def refuse(turn: Deciding, cell: Cell, by: str, reason: str) -> None:
+    """Remember that the plan stays as it is, and why."""
     turn.record(e.RevisionRefused(after=cell.key, by=by, reason=reason))
 
 
@@ -234,7 +139,7 @@ def propose(
     from perdure.core.revising import as_facts, check_revision  # noqa: PLC0415  few runs are revised, and it loads the checks
 
     about: dict[str, Any] = {"by": by, "why": str(wanted.why), "after": cell.key, "kind": kind}
-    message = e.RunRevised(base=turn.state.revision, edits=as_facts(wanted.edits), **about)
+    message = e.RunRevised(base=turn.state.revision, edits=as_facts([*wanted.edits, *wanted.follows]), **about)
     return message, check_revision(turn.state, message)
 
 

@@ -23,16 +23,16 @@ from perdure.core.learning import node_at
 from perdure.plan.model.parts import Context
 from perdure.plan.model.steps import GroupStep
 from perdure.plan.shortening import LEAST, is_deep, shortened
-from perdure.plan.tokens import BYTES, size_of
+from perdure.plan.tokens import PIECES, size_of
 
-REFERENCE: Final = 64
-"""The bytes for which a reference to an older result is expected to find room."""
-SUMMARY: Final = 200
-"""A result is not shortened to fewer bytes than these."""
-REST: Final = 28
-"""The bytes that it takes to say how many are left."""
-TITLE: Final = 100
-"""The bytes of a title."""
+REFERENCE: Final = 128
+"""The pieces of tokens for which a reference to an older result is expected to find room."""
+SUMMARY: Final = 300
+"""A result is not shortened to fewer pieces of tokens than these."""
+REST: Final = 60
+"""The pieces of tokens that it takes to say how many are left."""
+TITLE: Final = 120
+"""The pieces of tokens of a title."""
 
 Shown = dict[str, Any]
 _NUMBER: Final = attrgetter("result.number")
@@ -155,7 +155,7 @@ def _inside(cell: Cell) -> Iterable[Cell] | None:
 
 def fitted(cells: Sequence[Cell], tokens: int, load: Callable[[Cell], Any]) -> list[Shown]:
     """What is shown of some results, given the newest first: no more than so many tokens."""
-    most = tokens * BYTES
+    most = tokens * PIECES
     shown, room = list[Shown](), most - REST
     for n, cell in enumerate(cells):
         older = len(cells) - n - 1
@@ -163,7 +163,7 @@ def fitted(cells: Sequence[Cell], tokens: int, load: Callable[[Cell], Any]) -> l
         if part is None:
             break
         shown.append(part)
-        room -= size_of(part) + 1
+        room -= size_of(part) + PIECES
     return [*shown, *_rest(cells[len(shown) :], room)]
 
 
@@ -206,7 +206,7 @@ def _rest(cells: Sequence[Cell], room: int) -> Iterator[Shown]:
     """References, as long as there is room, then how many there are besides."""
     for n, cell in enumerate(cells):
         reference = _reference(cell)
-        room -= size_of(reference) + 1
+        room -= size_of(reference) + PIECES
         if room < 0:
             yield {"more": len(cells) - n}
             return

@@ -116,6 +116,10 @@ NEXT_STEPS: Final = "next_steps"
 """Who has revised a plan, if the result of a step has."""
 ADJUSTER: Final = "adjuster"
 """Who has revised a plan, if a function of the engine's user has."""
+REPLANNER: Final = "planning.replan"
+"""Who has revised a plan, if an agent at work has asked for it, or a step of the plan."""
+PLANNER: Final = "planner"
+"""Who has revised a plan, if it says that somebody is to plan anew what is left."""
 
 
 class RunRevised(Event, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from perdure.core.ending import Ending, end, undo_of
 from perdure.core.judging import is_judged
 from perdure.core.ladder import WITHIN, ladder_of, owner_of
 from perdure.core.trying import again, own_exit, pause_of
+from perdure.core.values import Value
 
 
 def judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
@@ -38,16 +39,28 @@ def judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
     if failure is None and cell.traits.grows is not None:
         failure = _refused_growth(turn, cell, outcome)
         is_to_blame = failure is not None
+    told = outcome.output if cell.work.outcome is not outcome else None
+    if failure is None and cell.traits.tool in turn.state.rules.revisers:
+        found = _replanned(turn, cell, outcome)
+        told, failure = (told, found) if isinstance(found, Failure) else (found or told, None)
     if failure is not None:
         recover(turn, cell, failure, outcome, within=is_to_blame)
     else:
-        end(turn, cell, Ending(exit_, outcome.output if cell.work.outcome is not outcome else None))
+        end(turn, cell, Ending(exit_, told))
 
 
 def _refused_growth(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> Failure | None:
     from perdure.core.adding import refused_growth  # noqa: PLC0415  few steps add others, and it loads the checks
 
     return refused_growth(turn, cell, outcome.output)
+
+
+def _replanned(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> Value | Failure | None:
+    if cell.is_asking:  # it was refused, and that is a fact; who is asked about it is waited for
+        return Failure("unmet", "the run has refused what it wants the plan to become")
+    from perdure.core.replanning import replanned  # noqa: PLC0415  few steps ask for another plan, and it loads the checks
+
+    return replanned(turn, cell, outcome.output)
 
 
 def recover(
@@ -97,6 +110,8 @@ def _relax(turn: Deciding, cell: Cell, failure: Failure, outcome: e.AttemptEnded
     step = cell.traits.working
     if outcome is None or step is None or not step.relaxed or failure.kind != "unmet":
         return False
+    if cell.traits.tool in turn.state.rules.revisers:
+        return False  # a wish that was refused is no result
     if unmet_of(turn, cell, outcome.exit, outcome.output, relaxed=True) is not None:
         return False
     if cell.traits.grows is not None and _refused_growth(turn, cell, outcome) is not None:

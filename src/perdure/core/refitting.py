@@ -5,6 +5,7 @@ its own. Groups that an edit has touched are fitted to their new children. No re
 """
 
 from collections.abc import Callable, Container, Iterator
+from typing import Final
 
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Graph, Grown, Scope, Serial
@@ -16,6 +17,9 @@ from perdure.plan.index import Node, within
 from perdure.plan.model.edits import EDIT
 from perdure.plan.model.steps import MapStep
 from perdure.plan.raw import undisturbed
+
+_CHOOSERS: Final = frozenset({e.NEXT_STEPS, e.ADJUSTER, e.REPLANNER, e.PLANNER})
+"""Who revises plans because of what steps have given."""
 
 
 def run_revised(state: State, event: e.RunRevised) -> None:
@@ -40,8 +44,9 @@ def run_revised(state: State, event: e.RunRevised) -> None:
             _renew(state, node, outline)
         for node in graft.born:
             _succeed(state, node, outline)
-        if event.by in (e.NEXT_STEPS, e.ADJUSTER) and event.after:
-            outline.chosen |= {node.id: event.after for node in (*graft.born, *graft.amended)}
+        if event.by in _CHOOSERS and event.after:
+            chooser = event.after.partition("/")[0]  # what an agent has grown is not known by its id
+            outline.chosen |= {node.id: chooser for node in (*graft.born, *graft.amended)}
         _limit(state)
 
 

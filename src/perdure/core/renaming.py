@@ -32,6 +32,7 @@ def by_words(rules: Rules, names: Names) -> Rules:
     made.probes = lambda name: rules.probes(tool(name))
     made.undo = lambda name: rules.undo(tool(name))
     made.lasts = lambda name: rules.lasts(tool(name))
+    made.revisers = _by_words(rules.revisers, names.tools)
     made.strategies = _by_words(rules.strategies, names.strategies)
     made.plans = _by_words(rules.plans, names.plans)
     made.toolbox = lambda: _known_by_words(rules.toolbox(), names.tools)

@@ -48,6 +48,10 @@ class Rules:
     """Whether plans may change by rule while they are carried out."""
     adjust: Callable[[Any], Any] | None = None
     """Says, when a step is over, how the rest of the plan is to change; None: nobody does."""
+    revisers: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict[str, Callable[[Any, Any], Any]])
+    """Tools whose results revise the plan of the run that calls them, by name; and what their results mean."""
+    planner: Callable[[Any], Any] | None = None
+    """Says how the rest of a plan is to change where nobody else does, and the plan wants it to be planned anew."""
     skilled: Callable[[Call, Sequence[str], tuple[Layer, ...]], Sequence[str]] = lambda _call, _skills, _layers: ()
     """The tools that have some skills, take a call as it is, do no more to the world than its own, and are forbidden by
     no rule, of the user or of these layers; best first."""

@@ -28,6 +28,7 @@ from perdure.engine.means import Means
 from perdure.engine.memory import Recollection
 from perdure.engine.planning import check_gate
 from perdure.engine.reaching import Elsewhere, hands_for, layers_of, state_of, tools_of
+from perdure.engine.replanning import let_replan
 from perdure.engine.requests import handler
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
@@ -136,7 +137,8 @@ class Engine:
         `failures` are rules on what kind of failure is what; they count before those of tools and our own.
 
         `agent_planning` lets plans change while they are carried out: by the results of steps that `grow`, by the rules
-        of the plan, and by `adjust`, a pure function that is asked when a step is over. Without it nothing changes.
+        of the plan, by `adjust`, a pure function that is asked when a step is over, and by agents, who may call
+        `planning.replan` then. Without it nothing changes.
         """
         spare_what_is_loaded()
         check_gate(adjust, is_open=agent_planning)
@@ -145,7 +147,7 @@ class Engine:
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = layers_of(policy)
         is_all = performer is None
-        heads = Heads(models, agents, known, layers, is_all=is_all)
+        heads = Heads(models, agents, known, layers, is_all=is_all, planning=agent_planning)
         grown = heads.strategies(strategies or {})
         knowledge = knowledge_of(known.values(), named, grown, held, layers, is_all=is_all, expected=heads.expected)
         async with AsyncExitStack() as closing:
@@ -164,6 +166,7 @@ class Engine:
             host = Host(kept, doing, time, knowledge, _limits_of(known, limits or Limits()))
             desk.host = host
             host.rules.planning, host.rules.adjust = agent_planning, adjust
+            let_replan(host.rules, known, heads.lent)
             if performer is None and not idle:
                 host.rules.toolbox = lambda: toolbox_of(known.values())
             engine = cls(kept, host, Means(known, host.rules, hands, is_all=is_all), named)

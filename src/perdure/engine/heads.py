@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Heads:
     """Models and agents. What most engines never need is loaded when it is first needed."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is a part of the world
         self,
         models: "Models | Mapping[str, Model | str] | Callable[[], Models] | None",
         agents: "Iterable[Agent] | Callable[[], Iterable[Agent]]",
@@ -29,6 +29,7 @@ class Heads:
         layers: tuple[Layer, ...],
         *,
         is_all: bool,
+        planning: bool = False,
     ) -> None:
         self._models: Final = models
         self._agents: Final = agents if callable(agents) else tuple(agents)
@@ -38,6 +39,8 @@ class Heads:
         """Whether nobody performs a tool that is not among these."""
         self.own: Mapping[str, Any] = {}
         """The user's own strategies."""
+        self._planning: Final = planning
+        """Whether plans may change by themselves."""
 
     def knows(self, call: Call) -> bool:
         """Whether a call is for somebody here."""
@@ -97,7 +100,12 @@ class Heads:
         from perdure.agents.roster import Roster  # noqa: PLC0415  as above
 
         listed = self._agents() if callable(self._agents) else self._agents
-        return Roster(listed, tools=self._tools if self._is_all else None)
+        return Roster(listed, tools=self._tools if self._is_all else None, planning=self._planning)
+
+    def lent(self, name: str) -> Sequence[str] | None:
+        """What an agent may call, by its name; None: there is no such agent."""
+        agent = self.roster.find(name) if self._agents else None
+        return agent.tools if agent else None
 
     def _offers(self, names: Sequence[str], inner: tuple[Layer, ...]) -> Sequence[Offer]:
         """The tools that are meant by some names, by name; but for those that no rule lets be called."""

@@ -8,6 +8,7 @@ from perdure.core.calls import Call, Outcome, Repeat
 from perdure.core.outline import Outline
 from perdure.core.policy import Layer
 from perdure.core.state import Rules
+from perdure.engine.replanning import let_replan
 from perdure.plan import Plan
 from perdure.plan.model.recalling import recalled
 from perdure.ports import Attempt, Desk, Journal, Memories, Performer
@@ -94,10 +95,12 @@ def rules_of(
         data = journal.fetch(digest)
         return Outline(recalled(data), data)
 
-    return Rules(
+    rules = Rules(
         Shelf(journal.fetch).read, outline, known.repeat, known.seconds, known.strategies, known.plans,
         known.probes, known.undo, known.lasts, known.estimate, skilled=known.skilled, planning=planning,
     )  # fmt: skip
+    let_replan(rules, by_name(tools), heads.lent if heads else lambda _: None)
+    return rules
 
 
 def knowledge_of(  # noqa: C901, PLR0913  each is a part of the world

@@ -8,9 +8,11 @@ from typing import Any
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.ledger import Ledger, told
+from perdure.core.occasion import plan_of
 from perdure.core.seeing import output_of
 from perdure.core.state import State
 from perdure.core.turn import status_of
+from perdure.plan.model.parts import UNPLANNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,12 @@ class Result:
     def partial(self) -> bool:
         """Whether it is over with what there was: a budget was used up, or something failed and it went on."""
         return (self._state.ended is not None and self._state.ended.partial) or bool(self.missing)
+
+    @property
+    def unplanned(self) -> str:
+        """Why it was carried out without a plan, as a whole or from where its plan had failed; empty: it was not."""
+        told = plan_of(self._state).meta.get(UNPLANNED) if self._state.root else None
+        return told if isinstance(told, str) else ""
 
     @property
     def missing(self) -> tuple[str, ...]:

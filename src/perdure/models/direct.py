@@ -25,7 +25,7 @@ from perdure.models.places import Place
 from perdure.models.prices import price_of
 from perdure.models.schemas import Wanted, is_whole, told_of, wanted_of
 from perdure.models.wire import opened
-from perdure.plan.tokens import bytes_in, tokens_in, tokens_of
+from perdure.plan.tokens import pieces_in, tokens_in, tokens_of
 from perdure.ports import Answer, ModelFailed, Request
 
 FINISHES: Final = {"stop": "stop", "length": "length", "content_filter": "refused", "tool_call": "calls"}
@@ -143,12 +143,12 @@ class Direct:
         )
 
     def _tokens(self, request: Request, response: ModelResponse) -> tuple[int, int, int]:
-        """Tokens in and out, and those in that were cached. Where a provider does not count, bytes are."""
+        """Tokens in and out, and those in that were cached. Where a provider does not count, letters are."""
         used = response.usage
         counts = [_count(each) for each in (used.input_tokens, used.output_tokens, used.cache_read_tokens)]
         if counts[0] or counts[1]:
             return counts[0], counts[1], counts[2]
-        size = bytes_in(request.instructions) + sum(bytes_in(each.text) for each in request.remarks)
+        size = pieces_in(request.instructions) + sum(pieces_in(each.text) for each in request.remarks)
         return tokens_in(size) or 1, tokens_of(text_of(response)) or 1, 0
 
     def _usd(self, who: str, tokens_in: int, tokens_out: int, cached: int) -> float | None:

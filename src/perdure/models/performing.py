@@ -11,7 +11,7 @@ from perdure.models.answering import outcome_of, usage_of
 from perdure.models.conversation import Conversations, Forgotten, Thread
 from perdure.models.errors import NotNamed
 from perdure.models.tiers import Models
-from perdure.plan.tokens import BYTES, FRAME, size_of, tokens_in
+from perdure.plan.tokens import FRAME, PIECES, size_of, tokens_in
 from perdure.ports import Answer, Attempt, Model, ModelFailed, Offer, Request
 
 Offers = Callable[[Sequence[str], tuple[Layer, ...]], Sequence[Offer]]
@@ -84,7 +84,7 @@ class ModelPerformer:
         return found if usd is None or "usd" in said else {**found, "usd": usd}
 
     def _size(self, given: Mapping[str, Any]) -> int:
-        """How many bytes a call is given, with what is told of the tools that it offers."""
+        """How many pieces of tokens a call is given, with what is told of the tools that it offers."""
         offers = self._offers(given["tools"], ()) if given.get("tools") else ()
         return size_of(given) + sum(size_of([each.name, each.description, each.schema]) for each in offers)
 
@@ -112,5 +112,5 @@ class _Listener:
     def __call__(self, piece: str) -> None:
         self._heard += len(piece)
         self._tail = f"{self._tail}{piece}"[-160:]
-        share = min(0.99, self._heard / (BYTES * self._most))
+        share = min(0.99, self._heard / (PIECES * self._most))
         self._attempt.report(share, " ".join(self._tail.split())[-120:])

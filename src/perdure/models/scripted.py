@@ -18,10 +18,9 @@ from typing import Any, Final, Self
 from perdure.core.calls import Failure
 from perdure.models.errors import NoModel
 from perdure.plan.raw import is_list, is_mapping
+from perdure.plan.tokens import tokens_of
 from perdure.ports import Answer, Answered, ModelFailed, Remark, Request, Returned, Said, Wish
 
-LETTERS: Final = 4
-"""Of a token, when a script counts them."""
 SHAPE: Final = "write a list, one answer for each turn; or a mapping from words of what is said to the answer"
 Script = Sequence[Any] | Mapping[str, Any] | Callable[[Request], Any]
 
@@ -85,11 +84,6 @@ class ScriptedModel:
         return Answer(
             answer.text, answer.wishes, answer.finish, heard, said, usd, "scripted", answer.chances, answer.thoughts
         )
-
-
-def tokens_of(text: str) -> int:
-    """How many tokens a text has, by the script's measure."""
-    return len(text) // LETTERS + 1
 
 
 def news_in(remarks: Sequence[Remark]) -> str:

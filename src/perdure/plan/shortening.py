@@ -8,20 +8,20 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final, cast
 
-from perdure.plan.tokens import size_of
+from perdure.plan.tokens import PIECES, size_of
 
-LEAST: Final = 48
-"""The bytes in which it can be said of anything that it is left out."""
+LEAST: Final = 84
+"""The pieces of tokens in which it can be said of anything that it is left out."""
 DEEPEST: Final = 32
 """Lists and objects within each other that are looked into."""
 MORE: Final = "..."
 """The key under which an object says how many others it has."""
 _Part = tuple[int, Any]
-"""What stands around a part, in bytes, and the part."""
+"""What stands around a part, in pieces of tokens, and the part."""
 
 
 def shortened(value: Any, most: int) -> Any:
-    """A value whose JSON has at most so many bytes; below `LEAST`, as many as that."""
+    """A value whose JSON has at most so many pieces of tokens; below `LEAST`, as many as that."""
     return _cut(_shallow(value, DEEPEST) if is_deep(value) else value, max(most, LEAST))
 
 
@@ -59,7 +59,7 @@ def _cut(value: Any, most: int) -> Any:
         return _cut_list(cast("list[Any]", value), most)
     if isinstance(value, dict):
         return _cut_object(cast("dict[str, Any]", value), most)
-    return f"[{size:,} characters left out]"
+    return f"[{len(repr(value)):,} characters left out]"
 
 
 # ------------------------------------------------------------------------------- texts
@@ -86,21 +86,21 @@ def _ends(text: str, kept: int) -> str:
 
 
 def _cut_list(value: list[Any], most: int) -> list[Any]:
-    kept, level = _shares([(1, each) for each in value[:most]], len(value), most)
+    kept, level = _shares([(PIECES, each) for each in value[:most]], len(value), most)
     cut = [_cut(each, level) for each in value[:kept]]
     return cut if kept == len(value) else [*cut, f"[{len(value) - kept:,} more]"]
 
 
 def _cut_object(value: dict[str, Any], most: int) -> dict[str, Any]:
     entries = [(key, each) for key, each in islice(value.items(), most) if key != MORE]
-    kept, level = _shares([(size_of(key) + 2, each) for key, each in entries], len(value), most)
+    kept, level = _shares([(size_of(key) + 2 * PIECES, each) for key, each in entries], len(value), most)
     cut = {key: _cut(each, level) for key, each in entries[:kept]}
     return cut if kept == len(value) else {**cut, MORE: f"{len(value) - kept:,} more"}
 
 
 def _shares(parts: list[_Part], total: int, most: int) -> tuple[int, int]:
     """How many of the first parts are kept, and the size to which the larger ones are cut, so that all fit."""
-    room = most - 2
+    room = most - 2 * PIECES
     sizes = _sizes(parts, room)
     if len(sizes) < total:  # which has to be said, too
         room = most - LEAST

@@ -3,6 +3,6 @@
 It stands in `perdure.models`, because a script can also be tried from the command line, as `script:answers.yaml`.
 """
 
-from perdure.models.scripted import ScriptedModel, calls, calls_all, news_in, tokens_of
+from perdure.models.scripted import ScriptedModel, calls, calls_all, news_in
 
-__all__ = ["ScriptedModel", "calls", "calls_all", "news_in", "tokens_of"]
+__all__ = ["ScriptedModel", "calls", "calls_all", "news_in"]

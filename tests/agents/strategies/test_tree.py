@@ -1,5 +1,6 @@
 """E5 E13 E21: `tree`, proposals that are judged and pruned, level by level."""
 
+import asyncio
 import json
 import re
 
@@ -7,8 +8,13 @@ import pytest
 from puzzles import TwentyFour, propose
 from thinkers import agent, grown_by, prompts, step_of, thought, world_of
 
+from perdure import Engine, Plan
+from perdure.agents import Agent
 from perdure.agents.strategies.options import OptionsError
+from perdure.core import events as e
 from perdure.core.calls import Failure
+from perdure.ports import Returned, Said
+from perdure.testing.models import ScriptedModel, calls
 
 PATH = {"judge": {"expr": "double(output) / 1000.0"}, "width": 3, "beam": 2, "depth": 3}
 """Proposals are numbers; the largest are the best."""
@@ -283,3 +289,46 @@ def test_one_branch_that_needs_too_much_fails_alone():
     world = thought(agent("tree", PATH), say, step=step_of(budget={"calls": 9}))
     assert world.exit_of("ag/1.3") == "failure"
     assert world.output["line"] == ["3", "32", "322"]  # what it took is gone for what follows
+
+
+# ------------------------------------------------------------------------------- branches that are agents
+
+NAMED = re.compile(r"Write (\w+) into (\S+)")
+
+
+def writing(request):
+    """A writer writes once, and says what; whoever searches proposes longer and longer words."""
+    said = [each.text for each in request.remarks if isinstance(each, Said)]
+    if (asked := NAMED.search(said[0])) is None:
+        return digits(said[-1], "")
+    if any(isinstance(each, Returned) for each in request.remarks):
+        return asked[1]
+    return calls("files.write", path=asked[2], text=asked[1])
+
+
+def test_e5_branches_may_be_agents_that_write_files_and_only_those_of_the_winner_stay(tmp_path):
+    act = {"agent": "writer", "task": "Write ${inputs.output} into try/${inputs.branch}.txt"}
+    options = {"act": act, "judge": {"expr": "double(output)"}, "width": 2, "beam": 1, "depth": 3, "again": 0}
+    agents = [agent("tree", options), Agent(name="writer", tools=("files.write",))]
+    seen = []
+
+    async def go():
+        models = {"default": ScriptedModel(writing)}
+        async with Engine.open(workspace=tmp_path, agents=agents, models=models) as engine:
+            run = await engine.start(Plan.model_validate({"steps": [{"id": "ag", "agent": "me", "task": "Search."}]}))
+            result = await run.result()
+            _, entries = await engine.journal.load(run.id)
+            seen.extend(e.decode(each.type, each.body) for each in entries)
+            return result
+
+    result = asyncio.run(go())
+    assert (result.status, result.output["line"]) == ("succeeded", ["3", "33", "333"])
+    assert sorted(file.read_text() for file in (tmp_path / "try").iterdir()) == ["3", "33", "333"]
+    assert [len(each.drop) for each in seen if isinstance(each, e.StepsGrown) and each.step == "ag"] == [
+        0,
+        0,
+        1,
+        0,
+        1,
+        0,
+    ]

@@ -19,6 +19,8 @@ from perdure.tools.signature import Signature
 from perdure.tools.tool import AnyTool
 
 Span = tuple[int, int]
+PLANNING: Final = "planning."
+"""What the names of tools begin with that plan."""
 WEIGHTS: Final = {"name": 6.0, "skills": 5.0, "summary": 2.0, "parameters": 1.0}
 CLEAR: Final = frozenset({"name", "skills"})
 """Columns in which one word is enough."""
@@ -71,10 +73,10 @@ class _Rated:
 
 
 class Catalogue:
-    """Tools that can be searched."""
+    """Tools that can be searched. Those that plan are not among them: plans do not plan."""
 
     def __init__(self, tools: Mapping[str, AnyTool]) -> None:
-        self._tools = dict(tools)
+        self._tools = {name: each for name, each in tools.items() if not name.startswith(PLANNING)}
 
     @cached_property
     def _search(self) -> Search:

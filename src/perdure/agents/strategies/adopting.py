@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from perdure.plan.expr import ExpressionError, Reference, template
+from perdure.plan.referring import referring
 
 Change = Callable[[str, Reference], str]
 """The source of an expression with one of its references changed."""
@@ -16,15 +17,8 @@ def adopted(steps: Sequence[Mapping[str, Any]], born: int) -> tuple[list[dict[st
 
 
 def _renamed(step: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    def renamed(source: str, each: Reference) -> str:
-        if each.root != "steps" or not each.parts or each.parts[0] not in names:
-            return source
-        name = str(each.parts[0])
-        place = source.index(name, each.offset + len("steps"))
-        return source[:place] + names[name] + source[place + len(name) :]
-
-    made = {word: retold(value, renamed) for word, value in step.items() if word not in {"id", "needs"}}
-    return {**made, "needs": [names[each] for each in step.get("needs", ())]}
+    made = referring({word: value for word, value in step.items() if word != "id"}, names)
+    return {**made, "needs": made.get("needs", [])}
 
 
 # ------------------------------------------------------------------------------- the same in other words

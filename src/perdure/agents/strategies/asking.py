@@ -14,7 +14,7 @@ from perdure.agents.strategies.costs import Cost, budgets, call_cost
 from perdure.agents.strategies.words import Words, length_of, who_is
 from perdure.core.growth import Child, View
 from perdure.plan.expr import escaped
-from perdure.plan.tokens import BYTES, FRAME, bytes_in, tokens_in
+from perdure.plan.tokens import FRAME, PIECES, pieces_in, tokens_in
 
 USUAL_TOKENS: Final = 1024
 """The most an answer may have, where the agent does not say."""
@@ -43,7 +43,7 @@ def ask(  # noqa: PLR0913  each is a part of the question, given by name
 ) -> Asked:
     """Ask the agent's model, or another; `after` goes on with a conversation, which holds what it was told before."""
     told = "" if after else who_is(agent, wanted(view)) if told is None else told
-    size = words.size + bytes_in(told) + (length_of(returns) if returns else 0)
+    size = words.size + pieces_in(told) + (length_of(returns) if returns else 0)
     reads = tokens_in(size) + FRAME + (after.tokens if after else 0)
     most = _most(view, agent, reads)
     cost = call_cost(view, model or agent.model, reads, most)
@@ -73,8 +73,8 @@ def usual_tokens(agent: Agent) -> int:
 
 
 def longest(agent: Agent) -> int:
-    """How long an answer may be, in bytes."""
-    return usual_tokens(agent) * BYTES
+    """How long an answer may be, in pieces of tokens."""
+    return usual_tokens(agent) * PIECES
 
 
 def grown(asked: Sequence[Asked], left: Cost) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ SEVERAL: Final = "Propose different next steps towards this, the best first, and
 MOST: Final = 256
 """Proposals of one level."""
 OVERHEAD: Final = 400
-"""Bytes of our own in a ballot or a last question."""
+"""Pieces of tokens of our own in a ballot or a last question."""
 
 
 class Node(NamedTuple):

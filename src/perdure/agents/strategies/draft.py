@@ -19,6 +19,10 @@ from perdure.tools import AnyTool, toolbox_of
 
 TOOLS: Final = "tools"
 """The fact by which a task says which tools a plan may call."""
+KNOWN: Final = "known"
+"""The fact by which a task says which steps are over already; a plan may take their results."""
+PLANNING: Final = "planning."
+"""What the names of tools begin with that plan: a plan does not."""
 
 
 UNFIT: Final = "there is no plan that can be carried out"
@@ -65,10 +69,15 @@ class _Work:
 
     def _meant(self) -> Sequence[AnyTool]:
         """The tools that a plan may call: those that the task names, those of the agent, or all that there are."""
-        said: Any = self.view.facts.get(TOOLS)
-        listed = cast("Iterable[Any]", said) if isinstance(said, list) else ()
-        names = [*listed] or self.agent.tools or sorted(self.tools)
-        return [self.tools[each] for each in names if each in self.tools][: self.options.shown]
+        found = self._able(self._listed(TOOLS)) or self._able(self.agent.tools) or self._able(sorted(self.tools))
+        return found[: self.options.shown]
+
+    def _able(self, names: Iterable[Any]) -> list[AnyTool]:
+        return [self.tools[each] for each in names if each in self.tools and not each.startswith(PLANNING)]
+
+    def _listed(self, fact: str) -> list[Any]:
+        said: Any = self.view.facts.get(fact)
+        return [*cast("Iterable[Any]", said)] if isinstance(said, list) else []
 
     def _shown(self) -> str:
         return "\n".join(f"- {each.name}({', '.join(_arguments(each))}): {each.summary}" for each in self._meant())
@@ -78,7 +87,7 @@ class _Work:
         if heard.flaws:
             return self._again(heard)
         document = document_of(heard.value, escaped(self.view.task))
-        problems = problems_of(document, toolbox_of(self._meant()))
+        problems = problems_of(document, toolbox_of(self._meant()), [str(each) for each in self._listed(KNOWN)])
         return self._again(replace(heard, flaws=told(problems))) if problems else Finish(output=escaped(document))
 
     def _again(self, heard: Heard) -> Move | Finish:

@@ -67,7 +67,7 @@ class Judge(Part):
 
 
 def judging_step(view: View, agent: Agent, judge: Judge, size: int, acts: bool) -> Asked:  # noqa: FBT001  a fact about it
-    """The step that judges, where `inputs.output` is what is judged; it is so many bytes long."""
+    """The step that judges, where `inputs.output` is what is judged; it is so many pieces of tokens long."""
     if judge.tool is not None:
         return Asked({"tool": judge.tool, "with": judge.with_ or {"output": "${inputs.output}"}}, {"steps": 1})
     words = Words().say("The task:\n").show("inputs.task", view.task)

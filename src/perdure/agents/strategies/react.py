@@ -66,7 +66,7 @@ class _Work:
     # ------------------------------------------------------------ thinking
 
     def begin(self, offered: int) -> Move | Finish:
-        """The first thought. What is told of the tools is so many bytes long."""
+        """The first thought. What is told of the tools is so many pieces of tokens long."""
         told, words = f"{prompt('react')}\n\n{wanted(self.view)}", task_of(self.view).add(self.note).beside(offered)
         how: Mapping[str, Any] = {"told": who_is(self.agent, told), "tools": self.agent.tools}
         return self._thought(ask(self.view, self.agent, words, returns=schema_of(self.view), **how))

@@ -5,6 +5,7 @@ whose results it names, a lookup is followed by a checkpoint, and everything is 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from perdure.plan.expr import ExpressionError, template, texts_in
@@ -15,6 +16,8 @@ from perdure.plan.toolbox import Toolbox
 
 ASK: Final = "ask.person"
 THINK: Final = "model.think"
+NEW: Final = "_new"
+"""What the steps of a plan are called together, where others come before."""
 FOUND: Final = "found"
 """The checkpoint after what had to be looked up."""
 Step = Mapping[str, Any]
@@ -48,9 +51,20 @@ def document_of(sketch: Mapping[str, Any], goal: str) -> dict[str, Any]:
     return {**head, "steps": steps}
 
 
-def problems_of(document: Mapping[str, Any], toolbox: Toolbox) -> list[Problem]:
-    """What keeps a plan from being carried out."""
-    return [each for each in read_data(document, toolbox=toolbox).problems if each.severity == "error"]
+def problems_of(document: Mapping[str, Any], toolbox: Toolbox, known: Sequence[str] = ()) -> list[Problem]:
+    """What keeps a plan from being carried out. `known`: steps that are over before it begins."""
+    among = _among(document, known) if known else document
+    problems = [each for each in read_data(among, toolbox=toolbox).problems if each.severity == "error"]
+    return [replace(each, path=each.path[2:]) for each in problems] if known else problems
+
+
+def _among(document: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """A plan whose steps come after others, of which it is only known what they are called."""
+    names = [each["id"] for each in document["steps"]]
+    over = [each for each in known if each not in names]
+    own = [{**each, "needs": [need for need in each["needs"] if need not in over]} for each in document["steps"]]
+    before = [{"id": each, "model": "default", "prompt": "-"} for each in over]
+    return {"perdure": 1, "steps": [*before, {"id": NEW, "mode": "graph", "steps": own}]}
 
 
 def told(problems: Sequence[Problem], most: int = 10) -> list[str]:

@@ -32,7 +32,7 @@ class Trials:
         return self.act is not None or self.judge.is_step
 
     def trial(self, path: str, size: int, branch: str, level: int) -> Asked:
-        """Try what a path leads to; it is so many bytes long."""
+        """Try what a path leads to; it is so many pieces of tokens long."""
         judged = judging_step(self.view, self.agent, self.judge, size, self.act is not None)
         steps = [{**self.act, "id": "act"}] if self.act else []
         steps += [{**judged.step, "id": "judge"}] if self.judge.is_step else []

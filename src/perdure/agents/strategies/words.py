@@ -12,7 +12,7 @@ from perdure.core.growth import View
 from perdure.models.answering import written as told
 from perdure.plan.expr import escaped
 from perdure.plan.expr.path import written
-from perdure.plan.tokens import bytes_in
+from perdure.plan.tokens import pieces_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +21,18 @@ class Words:
 
     text: str = ""
     size: int = 0
-    """In bytes."""
+    """In pieces of tokens."""
 
     def say(self, words: str) -> "Words":
         """Add words; `${…}` in them is text."""
-        return Words(f"{self.text}{escaped(words)}", self.size + bytes_in(words))
+        return Words(f"{self.text}{escaped(words)}", self.size + pieces_in(words))
 
     def show(self, path: str, value: Any) -> "Words":
         """Add what a path leads to; the value only tells how long it is."""
         return self.point(path, length_of(value))
 
     def point(self, path: str, size: int) -> "Words":
-        """Add what a path will lead to, at most so many bytes."""
+        """Add what a path will lead to, at most so many pieces of tokens."""
         gap = " " if self.text.endswith("$") else ""  # a dollar sign would be read together with what follows
         return Words(f"{self.text}{gap}{ref(path)}", self.size + len(gap) + size)
 
@@ -41,7 +41,7 @@ class Words:
         return Words(f"{self.text}{other.text}", self.size + other.size)
 
     def beside(self, size: int) -> "Words":
-        """The same, where so many bytes more are read with them."""
+        """The same, where so many pieces of tokens more are read with them."""
         return Words(self.text, self.size + size)
 
 
@@ -52,7 +52,7 @@ def ref(path: str) -> str:
 
 def length_of(value: Any) -> int:
     """How long a value is where a model reads it."""
-    return bytes_in(told(value))
+    return pieces_in(told(value))
 
 
 # ------------------------------------------------------------------------------- who, and what for

@@ -511,7 +511,7 @@ WordOrIds = Annotated[
 ]
 
 
-LEAST_SHOWN: Final = 10
+LEAST_SHOWN: Final = 20
 """In fewer tokens nothing can be said."""
 
 
@@ -521,7 +521,7 @@ class Context(Part):
     from_: Annotated[WordOrIds, Field(alias="from")] = "all"
     """`all` steps that are over before it begins; those it `needs`, or the one before it; or the steps named."""
     tokens: Annotated[int, Field(ge=LEAST_SHOWN, le=MAX_INTEGER)] = 4_000
-    """The most it may take, three bytes each; newest first, whole results, then summaries, then references."""
+    """The most it may take: the newest first, as whole results, then summaries, then references."""
 
     @model_validator(mode="before")
     @classmethod
@@ -631,6 +631,8 @@ class AdjustmentRule(Part):
     """The reason, for people."""
 
 
+UNPLANNED: Final = "unplanned"
+"""Where the `meta` of a plan says why it is none: nobody could make one, or find another way."""
 REPLAN: Final = "replan"
 """Stands for an exit, in a rule: a step has failed, and recovery comes to planning anew."""
 
@@ -641,4 +643,9 @@ class Adjusting(Part):
     rules: Many[AdjustmentRule] = ()
     """Looked at in this order; after each end of a step, the first that holds is taken."""
     most: Count = 20
-    """How many revisions a run gets by rules and adjusters together."""
+    """How many revisions a run gets by rules, adjusters, planners and agents together."""
+    planner: Name | None = None
+    """Who finds another way when a step has failed for good: an agent that plans what is left; `tools`: no model, only
+    tools with the same skills. Left out: nobody."""
+    otherwise: Name | None = None
+    """The agent that does what is left without a plan, where no planner finds another way; left out: the step fails."""

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from perdure.tools.builtin import agents_, flow, json_, memory, text, time_
+from perdure.tools.builtin import agents_, flow, json_, memory, planning, text, time_
 from perdure.tools.tool import AnyTool, is_tool
 
 if TYPE_CHECKING:
@@ -18,7 +18,10 @@ _ROOMS: Final = {"FILES": "files", "HTTP": "http_", "SHELL": "shell", "PYTHON": 
 """Where the tools that reach out are, by domain."""
 
 BUILTIN: Final[tuple[AnyTool, ...]] = tuple(
-    each for module in (agents_, flow, json_, memory, text, time_) for each in vars(module).values() if is_tool(each)
+    each
+    for module in (agents_, flow, json_, memory, planning, text, time_)
+    for each in vars(module).values()
+    if is_tool(each)
 )
 """All of them, by domain."""
 
