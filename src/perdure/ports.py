@@ -73,7 +73,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """The run that it comes from, which may be forgotten by now."""
     step: str = ""
     by: str = ""
-    """Who said it: `run` for how a run ended, `step` for what a step noted, else the name of a person."""
+    """Who said it: `run` for how a run ended, `step` for what a step noted, `agent` for what an agent learned or how it
+    did, else the name of a person."""
     at: int = 0
     """When, in milliseconds."""
     number: int = 0
@@ -451,6 +452,10 @@ class ModelFailed(Exception):
         self.failure: Final = Failure(kind, message, retry_after)
         self.answer: Final = answer
         """What it gave nevertheless, which has to be paid."""
+
+
+SCRIPT: Final = "script:"
+"""Before the path of a file with answers, where the name of a model could stand."""
 
 
 class Model(Protocol):

@@ -124,6 +124,26 @@ def _drafting(request):
     return {"steps": [{"id": "bread", "tool": "shop.take", "with": {"what": "${steps.none.output}"}}]}
 
 
+def _following(request):
+    if request.instructions.startswith("You select tools"):
+        return {"tools": ["shop.take", "shop.fail"]}
+    if "You make plans" in request.instructions:
+        bread, butter = ({"id": each, "tool": "shop.take", "with": {"what": each}} for each in ("bread", "butter"))
+        none = {"id": "none", "tool": "shop.fail", "with": {"why": "it never works"}}
+        return {
+            "steps": [
+                bread,
+                none,
+                {"id": "think", "tool": "model.think", "with": {"prompt": "What else?"}, "needs": ["bread"]},
+                {**butter, "needs": ["think"]},
+            ]
+        }
+    marks = re.findall(r"\[(\w+)\]", last_said(request))
+    if marks == ["pending"] * 4:
+        return calls_all(calls("shop.take", what="bread"), calls("shop.fail", why="it never works"))
+    return calls("shop.take", what="butter") if marks[3] == "pending" else " ".join(marks)
+
+
 def _mending(request):
     turn = sum(isinstance(each, Answered) for each in request.remarks)
     return ["bread", {"buy": "bread"}, {"buy": ["bread"]}][turn]
@@ -198,6 +218,12 @@ SCENES = {
         Agent(name="learner", strategy="reflexion", options=LEARN, tools=("shop.*",)),
         _learning,
         {"answer": "bread and butter", "lessons": ["Take butter too."], "rounds": 2, "score": 1.0},
+        ["bread", "butter"],
+    ),
+    "meta": (
+        Agent(name="buyer", instructions="Buy.", strategy="meta", options={"most": 2}),
+        _following,
+        "done failed done done",
         ["bread", "butter"],
     ),
     "replan": (

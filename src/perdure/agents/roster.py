@@ -24,6 +24,8 @@ ADAPTED: Final = "adapted"
 REPLAN: Final = "planning.replan"
 SEATED: Final = "seated."
 """Stands before the strategy of an agent that was chosen already."""
+WAYS: Final = frozenset(OPTIONS)
+"""The ways of working that come with it."""
 
 
 class BadAgent(PerdureError):

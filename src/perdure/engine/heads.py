@@ -39,7 +39,9 @@ class Heads:
         """Whether nobody performs a tool that is not among these."""
         self._loops: Final = loops_of(self._agents)
         for each in self._loops.values():
-            each.meet(tools, self._named)
+            each.meet(tools, lambda: self._known)
+        self.own: Mapping[str, Any] = {}
+        """The user's own strategies."""
         self._planning: Final = planning
         """Whether plans may change by themselves."""
 
@@ -48,6 +50,14 @@ class Heads:
         if call.kind == "model":
             return self._models is not None or call.name in self._loops
         return call.kind == "agent" and bool(self._agents) and self.roster.find(call.name) is not None
+
+    def find(self, name: str) -> object:
+        """A model by its tier or name. `NoModel` if it cannot be asked."""
+        from perdure.models.errors import NoModel  # noqa: PLC0415  few look ahead
+
+        if self._models is None:
+            raise NoModel("this engine has no models", 'open it with models={"default": …}')
+        return self._known.find(name)
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Ask a model, or an agent as a whole."""
@@ -65,29 +75,27 @@ class Heads:
         """Let go of connections to providers, if there are any."""
         for each in self._loops.values():
             await each.close()
-        if "_found" in vars(self):
-            await self._found.close()
+        if "_known" in vars(self):
+            await self._known.close()
 
     def strategies(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
         """What agents are grown by: the user's own strategies, and those of the agents."""
+        self.own = own
         judged = {name: _judged(each) for name, each in own.items()}
         return _Ways(self, judged) if self._agents else judged
 
     @cached_property
-    def _asking(self) -> "ModelPerformer":
-        from perdure.models import ModelPerformer  # noqa: PLC0415  most engines ask no model
-
-        return ModelPerformer(self._named(), self._offers)
-
-    def _named(self) -> "Models":
-        return self._found
-
-    @cached_property
-    def _found(self) -> "Models":
-        from perdure.models import Models  # noqa: PLC0415  as above
+    def _known(self) -> "Models":
+        from perdure.models import Models  # noqa: PLC0415  most engines ask no model
 
         given = self._models() if callable(self._models) else self._models
         return given if isinstance(given, Models) else Models(given or {})
+
+    @cached_property
+    def _asking(self) -> "ModelPerformer":
+        from perdure.models import ModelPerformer  # noqa: PLC0415  as above
+
+        return ModelPerformer(self._known, self._offers)
 
     @cached_property
     def _working(self) -> "AgentPerformer":

@@ -47,7 +47,7 @@ from perdure.ports import (
     nothing_before,
 )
 from perdure.runtime.keys import key_of
-from perdure.runtime.remembering import outcome_of, tasks_of
+from perdure.runtime.remembering import lessons_of, outcome_of, tasks_of
 from perdure.runtime.stage import NOT_BEGUN, Stage, countable, presentable
 from perdure.runtime.summing import counters_of
 
@@ -268,7 +268,7 @@ class Runner:
         ended = self.state.ended
         memories = () if ended is None else (outcome_of(self.state, ended, at),)
         if len(self.state.holders) > 1:  # there may be agents
-            memories = (*memories, *tasks_of(self.state, events, at))
+            memories = (*memories, *tasks_of(self.state, events, at), *lessons_of(self.state, events, at))
         return Turn(self.run, first, entries, artifacts, self._summary(), asked, answered, memories)
 
     def _summary(self) -> Summary | None:

@@ -11,6 +11,8 @@ from typing import Final
 from perdure.agents.agent import Agent
 from perdure.agents.strategies.adapted import AdaptedOptions, adapted
 from perdure.agents.strategies.draft import Drafting, draft
+from perdure.agents.strategies.follow import Following, follow
+from perdure.agents.strategies.meta import Selecting, meta
 from perdure.agents.strategies.plan import Planning, plan
 from perdure.agents.strategies.react import Reacting, react
 from perdure.agents.strategies.reflexion import ReflexionOptions, reflexion
@@ -25,6 +27,8 @@ AgentStrategy = Callable[[View, Agent], Move | Finish | None]
 OPTIONS: Final[Mapping[str, type[Part]]] = {
     "adapted": AdaptedOptions,
     "draft": Drafting,
+    "follow": Following,
+    "meta": Selecting,
     "plan": Planning,
     "react": Reacting,
     "reflexion": ReflexionOptions,
@@ -40,9 +44,11 @@ def strategies(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
     return {
         "adapted": adapted,
         "draft": partial(draft, tools=tools),
+        "follow": partial(follow, tools=tools),
+        "meta": partial(meta, tools=tools),
         "plan": plan,
         "react": partial(react, tools=tools),
-        "reflexion": reflexion,
+        "reflexion": partial(reflexion, tools=tools),
         "sample": sample,
         "single": single,
         "tree": tree,
