@@ -6,7 +6,7 @@ import json
 import agent_scenes
 import msgspec
 import pytest
-from agent_scenes import ASKED, BESIDE, EFFECTS, SCENES, plan_for
+from agent_scenes import ASKED, EFFECTS, SCENES, plan_for, settings
 
 from perdure import Engine, Plan
 from perdure.agents import Agent
@@ -33,8 +33,7 @@ def written(said):
 
 async def promises_in(plan, **world):
     """What each call of a model was promised, and what it took."""
-    tools = [agent_scenes.take, agent_scenes.look, agent_scenes.fail]
-    async with Engine.open(tools=tools, **world) as engine:
+    async with Engine.open(**world) as engine:
         run = await engine.start(plan)
         result = await run.result()
         _, entries = await engine.journal.load(run.id)
@@ -52,11 +51,10 @@ def place(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_e21_no_call_takes_more_than_it_was_promised(scene):
-    agent, script, output, _ = SCENES[scene]
+    _, script, output, _ = SCENES[scene]
     document = plan_for(scene).model_dump(mode="json", by_alias=True, exclude_defaults=True)
     plan = Plan.model_validate({**document, "budget": {"tokens": 1_000_000}})
-    world = {"agents": [agent, *BESIDE.get(scene, ())], "models": {"default": Counting(script)}}
-    result, promises = asyncio.run(promises_in(plan, **world))
+    result, promises = asyncio.run(promises_in(plan, **settings(scene) | {"models": {"default": Counting(script)}}))
     assert result.output == output
     assert promises
     for promised, taken in promises:
@@ -72,6 +70,7 @@ def test_e21_whatever_is_said_in_whatever_script(said):
     plan = Plan.model_validate({"steps": [step], "budget": {"tokens": 1_000_000}})
     for strategy in ("single", "react"):
         me = Agent(name="me", strategy=strategy, instructions=said, tools=("shop.*",))
-        _, promises = asyncio.run(promises_in(plan, agents=[me], models={"default": Counting(answer)}))
+        world = {"tools": [agent_scenes.look], "agents": [me], "models": {"default": Counting(answer)}}
+        _, promises = asyncio.run(promises_in(plan, **world))
         assert len(promises) == 3
         assert all(taken <= promised for promised, taken in promises)
