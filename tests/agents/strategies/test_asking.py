@@ -33,7 +33,8 @@ def written(said):
 
 async def promises_in(plan, **world):
     """What each call of a model was promised, and what it took."""
-    async with Engine.open(**world) as engine:
+    tools = [agent_scenes.take, agent_scenes.look, agent_scenes.fail]
+    async with Engine.open(**{"tools": tools, **world}) as engine:
         run = await engine.start(plan)
         result = await run.result()
         _, entries = await engine.journal.load(run.id)
@@ -54,7 +55,8 @@ def test_e21_no_call_takes_more_than_it_was_promised(scene):
     _, script, output, _ = SCENES[scene]
     document = plan_for(scene).model_dump(mode="json", by_alias=True, exclude_defaults=True)
     plan = Plan.model_validate({**document, "budget": {"tokens": 1_000_000}})
-    result, promises = asyncio.run(promises_in(plan, **settings(scene) | {"models": {"default": Counting(script)}}))
+    world = settings(scene) | {"models": {"default": Counting(script)}}
+    result, promises = asyncio.run(promises_in(plan, **world))
     assert result.output == output
     assert promises
     for promised, taken in promises:
@@ -70,7 +72,6 @@ def test_e21_whatever_is_said_in_whatever_script(said):
     plan = Plan.model_validate({"steps": [step], "budget": {"tokens": 1_000_000}})
     for strategy in ("single", "react"):
         me = Agent(name="me", strategy=strategy, instructions=said, tools=("shop.*",))
-        world = {"tools": [agent_scenes.look], "agents": [me], "models": {"default": Counting(answer)}}
-        _, promises = asyncio.run(promises_in(plan, **world))
+        _, promises = asyncio.run(promises_in(plan, agents=[me], models={"default": Counting(answer)}))
         assert len(promises) == 3
         assert all(taken <= promised for promised, taken in promises)
