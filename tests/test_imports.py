@@ -125,6 +125,11 @@ except SystemExit as end: assert end.code == 0, end.code
     assert found & {"pydantic_ai", "openai", "anthropic", "genai_prices", "httpx2", "perdure.models.provider"} == set()
 
 
+def test_agents_of_another_framework_load_it_and_others_do_not():
+    assert "pydantic_ai" not in modules_after("from perdure.agents import Agent, Roster\nRoster([Agent(name='a')])")
+    assert "pydantic_ai" in modules_after("import perdure.agents.adapted")
+
+
 def test_the_public_names_are_there():
     import perdure
 

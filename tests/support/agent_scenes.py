@@ -7,10 +7,12 @@ import asyncio
 import os
 import re
 
+import pydantic_ai
 from engine_victim import EFFECTS, note
 
 from perdure import Context, Engine, Plan, ToolFailure, tool
 from perdure.agents import Agent
+from perdure.agents.adapted import adapted, context
 from perdure.ports import Answered, Returned, Said
 from perdure.testing.models import ScriptedModel, calls, calls_all
 
@@ -57,6 +59,29 @@ def _reacting(request):
         calls("shop.look", at="shelf"),
         calls_all(calls("shop.take", what="bread"), calls("shop.nothing"), calls("shop.take", what="milk")),
         calls("shop.take", what="butter"),
+    ]
+    return wishes[turn] if turn < len(wishes) else f"{len(seen)} results, the last {seen[-1]}"
+
+
+def pay(what: str) -> str:
+    """Pay for something, once."""
+    note(os.environ[EFFECTS], ["keyed", what, context().key])
+    return f"paid {what}"
+
+
+def _guest():
+    """The agent of another framework, with a tool of its own and tools of ours."""
+    agent = pydantic_ai.Agent(tools=[pay], instructions="Buy.")
+    return adapted(agent, name="guest", tools=("shop.*",), declared={"pay": {"repeat": "keyed", "effects": ["writes"]}})
+
+
+def _paying(request):
+    turn = sum(isinstance(each, Answered) for each in request.remarks)
+    seen = [each.text[:20] for each in request.remarks if isinstance(each, Returned)]
+    wishes = [
+        calls("shop.look", at="shelf"),
+        calls_all(calls("pay", what="bread"), calls("shop.nothing"), calls("shop.take", what="milk")),
+        calls("pay", what="butter"),
     ]
     return wishes[turn] if turn < len(wishes) else f"{len(seen)} results, the last {seen[-1]}"
 
@@ -181,6 +206,7 @@ SCENES = {
         "5 results, the last took butter",
         ["butter", "bread", "milk"],
     ),
+    "adapted": (_guest(), _paying, "5 results, the last paid butter", ["bread", "milk", "butter"]),
     "tree": (
         Agent(name="finder", strategy="tree", options=SEARCH),
         _searching,
@@ -280,5 +306,15 @@ def work(scene, path, place, started):
 
     asyncio.run(go())
 
+
+async def _warm_up():
+    """Let the other framework build what it builds when it is first used."""
+    os.environ |= {EFFECTS: os.devnull, ASKED: os.devnull}
+    async with opened("adapted") as engine:
+        await (await engine.start(plan_for("adapted"))).result()
+
+
+if os.environ.get("PERDURE_TEST_WARM"):
+    asyncio.run(_warm_up())
 
 __all__ = ["ASKED", "EFFECTS", "SCENES", "opened", "plan_for", "settings", "work"]

@@ -21,7 +21,7 @@ from perdure.core.state import State
 from perdure.core.values import keep, well_formed
 from perdure.engine.desk import FrontDesk
 from perdure.engine.handle import RunHandle
-from perdure.engine.heads import Heads
+from perdure.engine.heads import Heads, loops_of
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.means import Means
@@ -142,7 +142,9 @@ class Engine:
         """
         spare_what_is_loaded()
         check_gate(adjust, is_open=agent_planning)
-        known = by_name([*tools_of(workspace), *tools])
+        agents = agents if callable(agents) else tuple(agents)
+        own = [tool for each in loops_of(agents).values() for tool in each.tools]
+        known = by_name([*tools_of(workspace), *tools, *own])
         named = dict(plans or {})
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = layers_of(policy)

@@ -19,6 +19,7 @@ from perdure.core.allowing import layers_around
 from perdure.core.calls import Call, Outcome
 from perdure.core.cells import Cell
 from perdure.core.conversing import before
+from perdure.core.earlier import siblings
 from perdure.core.judging import judging_call
 from perdure.core.origins import explained
 from perdure.core.policy import Layer
@@ -421,6 +422,7 @@ class Runner:
             digest=work.digest, layers=self._layers(cell, call), approved=frozenset(work.approved),
             note=self.stage.note, read=state.read,
             before=nothing_before if call.kind == "tool" else partial(before, cell, partial(call_of, state)),
+            earlier=partial(siblings, state, cell),
         )  # fmt: skip
 
     def _layers(self, cell: Cell, call: Call) -> tuple[Layer, ...]:

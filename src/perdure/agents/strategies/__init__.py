@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.adapted import AdaptedOptions, adapted
 from perdure.agents.strategies.draft import Drafting, draft
 from perdure.agents.strategies.follow import Following, follow
 from perdure.agents.strategies.meta import Selecting, meta
@@ -24,6 +25,7 @@ from perdure.tools import AnyTool
 
 AgentStrategy = Callable[[View, Agent], Move | Finish | None]
 OPTIONS: Final[Mapping[str, type[Part]]] = {
+    "adapted": AdaptedOptions,
     "draft": Drafting,
     "follow": Following,
     "meta": Selecting,
@@ -40,6 +42,7 @@ OPTIONS: Final[Mapping[str, type[Part]]] = {
 def strategies(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
     """Those that come with it, by name; some have to know which tools there are."""
     return {
+        "adapted": adapted,
         "draft": partial(draft, tools=tools),
         "follow": partial(follow, tools=tools),
         "meta": partial(meta, tools=tools),
