@@ -16,7 +16,7 @@ from perdure.agents.roster import WAYS
 from perdure.models import Models
 from perdure.plan.index import Index
 from perdure.plan.measures import measure
-from perdure.plan.problems import written
+from perdure.plan.problems import PlanError, written
 from perdure.testing.models import ScriptedModel
 from perdure.testing.scripted import Scripted
 from perdure.tools import BUILTIN
@@ -270,3 +270,46 @@ def test_a1_an_engine_says_what_it_lacks_for_a_plan():
 def test_what_another_performer_can_do_is_not_known():
     steps = [{"id": "a", "model": "default", "prompt": "x"}, {"id": "b", "agent": "x"}, {"id": "c", "tool": "x.y"}]
     assert lacks(steps, performer=Scripted(default=1)) == []
+
+
+def test_a1_e12_who_is_to_find_another_way_and_is_not_there_is_told():
+    steps = [{"id": "a", "tool": "flow.echo", "with": {"value": 1}}]
+    plan = Plan.model_validate({"steps": steps, "adjust": {"planner": "zz", "otherwise": "helpr"}})
+    found = infeasible(plan, Means(KNOWN, agents=lambda: {"helper": Agent(name="helper")}))
+    assert [(each.code, written(each.path), each.severity) for each in found] == [
+        ("PRD1402", "adjust.planner", "error"),
+        ("PRD1402", "adjust.otherwise", "error"),
+    ]
+    assert found[1].help == 'did you mean "helper"?'
+    assert infeasible(plan, Means(KNOWN)) == []  # nobody knows who is here
+    assert infeasible(plan, Means(KNOWN, agents=dict, own=("agent:zz", "agent:helpr"))) == []
+
+
+def test_a1_e12_what_they_would_think_with_may_never_be_needed():
+    steps = [{"id": "a", "tool": "flow.echo", "with": {"value": 1}}]
+    plan = Plan.model_validate({"steps": steps, "adjust": {"planner": "tools", "otherwise": "helper"}})
+    here = {"helper": Agent(name="helper", model="strong")}
+    (found,) = infeasible(plan, Means(KNOWN, agents=lambda: here, models=Models({}).find))
+    assert (found.code, written(found.path), found.severity) == ("PRD4215", "adjust.otherwise", "warning")
+
+
+async def _lacks(plan, **here):
+    async with Engine.open(**here) as engine:
+        return [(each.code, written(each.path)) for each in engine.lacks(plan)]
+
+
+def test_a1_e12_an_engine_tells_it_before_the_first_step():
+    steps = [{"id": "a", "tool": "flow.echo", "with": {"value": 1}}]
+    plan = Plan.model_validate({"steps": steps, "adjust": {"planner": "zz", "otherwise": "yy"}})
+    found = asyncio.run(_lacks(plan, agents=[Agent(name="helper")]))
+    assert found == [("PRD1402", "adjust.planner"), ("PRD1402", "adjust.otherwise")]
+
+
+@pytest.mark.parametrize("word", ["planner", "otherwise"])
+def test_e12_nobody_is_chosen_to_find_another_way(word):
+    adjust = {"planner": "tools", word: "any"}
+    plan = Plan.model_validate({"steps": [{"id": "a", "tool": "flow.echo", "with": {"value": 1}}], "adjust": adjust})
+    (found,) = infeasible(plan, Means(KNOWN))
+    assert (found.code, written(found.path), found.help) == ("PRD1418", f"adjust.{word}", "name an agent")
+    with pytest.raises(PlanError, match="nobody is chosen for this"):
+        run_sync(plan)

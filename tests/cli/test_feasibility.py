@@ -79,3 +79,14 @@ def test_with_all_that_it_needs_it_begins(home):
     done = program.perdure("run", "plan.yaml", "--timeout", "20", "--db", "runs.db", home=home, **world)
     assert "warning PRD4215" in done.stderr
     assert (home / "done.txt").exists()
+
+
+def test_a1_e12_nor_does_it_begin_where_nobody_is_there_to_find_another_way(tmp_path):
+    step = "  - {id: first, tool: files.write, with: {path: done.txt, text: x}}\n"
+    (tmp_path / "plan.yaml").write_text(f"perdure: 1\nadjust: {{planner: zz, otherwise: yy}}\nsteps:\n{step}")
+    done = program.perdure("check", "--feasible", "--json", "plan.yaml", home=tmp_path)
+    (checked,) = json.loads(done.stdout)["plans"]
+    assert (done.returncode, told(checked["problems"])) == (6, [("PRD1402", 2, "error")] * 2)
+    done = program.perdure("run", "plan.yaml", "--db", "runs.db", home=tmp_path)
+    assert (done.returncode, (tmp_path / "done.txt").exists()) == (6, False)
+    assert 'plan.yaml:2:19: error PRD1402: adjust.planner there is no agent "zz"' in done.stderr

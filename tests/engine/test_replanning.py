@@ -49,6 +49,7 @@ TOOLS = [shop, market, kiosk, pay, cash]
 WISH = {"id": "wish", "tool": "flow.echo", "with": {"value": "bread"}}
 GO = {"id": "go", "agent": "scout", "task": "See to it."}
 BUY = {"id": "buy", "tool": "shop.buy", "with": {"what": "${steps.wish.output}", "floor": 2}}
+GONE = {"id": "buy", "tool": "kiosk.buy", "with": {"what": "x"}}
 TELL = {"id": "tell", "tool": "flow.echo", "with": {"value": "got ${steps.buy.output}"}}
 SCOUT = Agent(name="scout", tools=("market.*", "flow.*"))
 PLANNER = Agent(name="planning", strategy="draft")
@@ -343,7 +344,8 @@ async def test_x8_no_tool_is_tried_twice_in_the_place_of_another():
     plan = {"steps": [{**BUY, "tool": "mill.buy", "with": {"what": "x"}}], "adjust": {"planner": "tools"}}
     async with Engine.open(tools=[mill, barn], agent_planning=True) as engine:
         result = await (await engine.start(Plan.model_validate(plan))).result()
-    assert (result.status, [*result.steps], result.failure.message) == ("failed", ["buy", "buy_2"], "no corn")
+    assert (result.status, [*result.steps]) == ("failed", ["buy", "buy_2"])
+    assert result.failure.message.startswith("no corn; the planner tools was asked for another way")
 
 
 @pytest.mark.parametrize("kind", ["cancelled", "budget"])
@@ -372,7 +374,121 @@ async def test_e12_a_plan_that_names_nobody_is_not_planned_anew():
 async def test_a_planner_who_is_not_there_is_told():
     result, [refused], _ = await carried_out([WISH, BUY, TELL], lambda _: BREAD, adjust={"planner": "nobody"})
     assert (result.status, refused.by) == ("failed", "planner")
-    assert 'there is no agent "nobody"' in refused.reason
+    assert refused.reason == 'there is no agent "nobody" that could plan'
+    assert result.failure.kind == "logic"
+    assert result.failure.message == (
+        'the shop is closed; the planner nobody was asked for another way: there is no agent "nobody" that could plan'
+    )
+
+
+@pytest.mark.parametrize("steps", [[GONE], [{"id": "all", "parallel": [GONE], "on": {"failure": "recover"}}]])
+async def test_e12_where_no_tool_stands_in_it_fails_as_it_did_and_says_who_was_asked(steps):
+    result, [refused], _ = await carried_out([WISH, *steps], lambda _: "no", adjust={"planner": "tools"})
+    assert (result.failure.kind, result.cause, refused.by) == ("logic", "buy", "planner")
+    assert result.failure.message == f"the kiosk is gone; the planner tools was asked for another way: {refused.reason}"
+    assert refused.reason.startswith("there is no other way: buy calls nothing")
+
+
+async def test_e12_a_group_that_fails_by_itself_says_so_too():
+    """Its time is up: no step in it is to blame, and the planner is asked about the group."""
+    slow = {"id": "slow", "timeout": "10ms", "steps": [{"id": "nap", "wait": "1h"}]}
+    result, [refused], _ = await carried_out([slow], lambda _: "no", adjust={"planner": "tools"})
+    assert (result.failure.kind, refused.after) == ("timeout", "slow")
+    assert "the planner tools was asked for another way: there is no other way" in result.failure.message
+
+
+async def test_e12_whoever_answers_for_a_failure_reads_who_was_asked():
+    plan = {"steps": [GONE], "adjust": {"planner": "tools"}, "recovery": {"logic": ["replan", "ask"]}}
+    async with Engine.open(tools=TOOLS, agent_planning=True) as engine:
+        run = await engine.start(Plan.model_validate(plan))
+        await run.rested()
+        [asked] = (await engine.host.runner(run.id)).state.questions.values()
+        await run.cancel()
+    assert "the planner tools was asked for another way" in str(asked)
+
+
+# ------------------------------------------------------------------------------- without a plan, once
+
+
+def paying_and_breaking(paid):
+    """An agent that does what cannot be undone, and breaks when it thinks on; and a planner that has no plan."""
+
+    @tool(name="till.pay", repeat="never", effects=["irreversible"])
+    def till(what: str) -> str:
+        """Pay at the till."""
+        paid.append(what)
+        return "paid"
+
+    def say(request):
+        if request.remarks[0].text.startswith("Goal:"):
+            return "no"
+        if any(isinstance(each, Answered) for each in request.remarks):
+            raise RuntimeError("the line broke")
+        return calls("till.pay", what="bread")
+
+    return till, say
+
+
+ALL = {"unknown": ["replan", "fail"], "logic": ["replan", "fail"]}
+
+
+@pytest.mark.parametrize("planner", ["tools", "planning"])
+@pytest.mark.parametrize("steps", [[GONE, TELL], [{"id": "all", "steps": [GONE], "recovery": ALL}]])
+async def test_x7_nobody_plans_round_who_has_failed_without_a_plan(planner, steps):
+    """It may have done anything, so it is tried once in a run, and its failure is the end of that way."""
+    paid = []
+    till, say = paying_and_breaking(paid)
+    agents = [PLANNER, Agent(name="doer", tools=("till.pay",))]
+    plan = {"goal": "Get bread", "steps": steps, "adjust": {"planner": planner, "otherwise": "doer"}}
+    async with Engine.open(
+        tools=[*TOOLS, till], agents=agents, models={"default": ScriptedModel(say)}, agent_planning=True
+    ) as engine:
+        result = await (await engine.start(Plan.model_validate(plan))).result()
+    assert (paid, result.status) == (["bread"], "failed")
+    assert [name for name in result.steps if name.startswith("rest") and "/" not in name] == ["rest"]
+    assert result.steps["rest"].failure.kind == "unknown"
+    assert {name for name in result.steps if name.endswith("_plan")} <= {"buy_plan"}
+    assert "the line broke" in result.failure.message
+
+
+async def test_x7_after_it_the_ladder_goes_on_to_a_person():
+    till, say = paying_and_breaking([])
+    plan = {"goal": "Get bread", "steps": [GONE], "adjust": {"planner": "tools", "otherwise": "doer"}}
+    doer, model = Agent(name="doer", tools=("till.pay",)), ScriptedModel(say)
+    async with Engine.open(
+        tools=[*TOOLS, till], agents=[doer], models={"default": model}, agent_planning=True
+    ) as engine:
+        run = await engine.start(Plan.model_validate({**plan, "recovery": {"unknown": ["replan", "ask"]}}))
+        await run.rested()
+        state = (await engine.host.runner(run.id)).state
+        assert [each.step.split("/")[0] for each in state.questions.values()] == ["rest"]
+        await run.cancel()
+
+
+async def test_x7_what_fails_later_is_not_given_to_it_a_second_time():
+    """It does what is left of a group; for what fails after that, nobody is left."""
+    steps = [{"id": "one", "steps": [GONE]}, {**GONE, "id": "late"}]
+    plan = {"adjust": {"planner": "tools", "otherwise": "doer"}}
+    result, facts, asked = await carried_out(steps, lambda _: "done", **plan)
+    assert [type(each) for each in facts] == [e.RunRevised, e.RevisionRefused]
+    assert (result.status, result.cause, result.failure.kind, len(asked)) == ("failed", "late", "logic", 1)
+
+
+async def test_x7_nor_is_it_by_a_planner_that_finds_nothing():
+    def say(request):
+        return "no" if request.remarks[0].text.startswith("Goal:") else "done"
+
+    steps = [{"id": "one", "steps": [GONE]}, {**GONE, "id": "late"}]
+    result, facts, _ = await carried_out(steps, say, adjust={"planner": "planning", "otherwise": "doer"})
+    assert [each.by for each in facts] == ["planner", "planning.replan"] * 2
+    assert isinstance(facts[-1], e.RevisionRefused)
+    assert (result.status, result.failure.kind, "rest_2" in result.steps) == ("failed", "logic", False)
+
+
+async def test_x7_a_name_that_nobody_has_is_tried_once():
+    plan = {"adjust": {"planner": "tools", "otherwise": "zzz"}, "recovery": {"unavailable": ["replan", "fail"]}}
+    result, [_], _ = await carried_out([GONE, TELL], lambda _: "no", **plan)
+    assert (result.status, result.failure.kind, [*result.steps]) == ("failed", "unavailable", ["buy", "rest"])
 
 
 async def test_e12_planning_anew_comes_to_an_end():

@@ -18,7 +18,7 @@ from perdure.plan.checks import check
 from perdure.plan.expr import ExpressionError
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
-from perdure.plan.model.parts import ANYBODY, AgentCall, Budget, Criterion, ModelCall, ToolCall
+from perdure.plan.model.parts import ANYBODY, TOOLS, AgentCall, Budget, Criterion, ModelCall, ToolCall
 from perdure.plan.model.steps import DecideStep, Working
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.raw import Raw
@@ -79,7 +79,7 @@ def infeasible(plan: Plan, means: Means) -> list[Problem]:
 def lacking(plan: Plan, means: Means) -> list[Problem]:
     """The same of a plan that was checked: what there is too little of here."""
     index = Index(plan)
-    found = (_inputs(plan, means), _heads(index, means), _skills(index, means))
+    found = (_inputs(plan, means), _planners(plan, means), _heads(index, means), _skills(index, means))
     found = (*found, _secrets(index, means), _budgets(index, means), _promises(index))
     return [each for some in found for each in some]
 
@@ -101,6 +101,15 @@ def _heads(index: Index, means: Means) -> Iterator[Problem]:
             spare = bool(place) and place[0] in SPARE
             for problem in _head(call, (*node.path, *place), node, means):
                 yield replace(problem, severity="warning") if spare else problem
+
+
+def _planners(plan: Plan, means: Means) -> Iterator[Problem]:
+    """Who is to find another way, and is not there. What they think with may never be needed."""
+    for word in ("planner", "otherwise") if plan.adjust and means.agents is not None else ():
+        name: str | None = getattr(plan.adjust, word)
+        is_agent = name is not None and (word, name) != ("planner", TOOLS) and f"agent:{name}" not in means.own
+        for problem in _agent(name, ("adjust", word), means) if name is not None and is_agent else ():
+            yield problem if problem.code == AGENT else replace(problem, severity="warning")
 
 
 def _head(call: object, path: Path, node: Node, means: Means) -> Iterator[Problem]:

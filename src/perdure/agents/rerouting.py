@@ -16,7 +16,7 @@ from perdure.plan.expr import escaped
 from perdure.plan.grafting import FIXED
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import own_fields
-from perdure.plan.model.parts import UNPLANNED
+from perdure.plan.model.parts import UNPLANNED, UNPLANNED_STEP
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import Raw
 from perdure.plan.referring import referring
@@ -133,7 +133,7 @@ class Route:
         name = self.fresh(REST)
         step = {"id": name, "title": "What is left, without a plan", "agent": agent, "task": self._task(why)}
         removed: list[Edit] = [{"remove": each.id} for each in coming]
-        told: Edit = {"amend": "", "fields": {"meta": {**self.index.plan.meta, UNPLANNED: why}}}
+        told: Edit = {"amend": "", "fields": {"meta": {**self.index.plan.meta, UNPLANNED: why, UNPLANNED_STEP: name}}}
         names = dict.fromkeys([each.id for each in (*self.failed, *coming)], name)
         return [self._after(around, step), *removed, *self._output(names), told]
 

@@ -19,14 +19,13 @@ from perdure.core.adjusting import MOST_SAID
 from perdure.core.calls import Failure
 from perdure.core.occasion import Adjustment, Occasion
 from perdure.plan.expr import escaped
-from perdure.plan.model.parts import Adjusting, Id, JsonObject, Line, Many, Name, Part
+from perdure.plan.index import within
+from perdure.plan.model.parts import TOOLS, UNPLANNED_STEP, Adjusting, Id, JsonObject, Line, Many, Name, Part
 from perdure.plan.model.steps import ToolStep
 from perdure.plan.sayings import sentence
 from perdure.tools.tool import AnyTool
 
 REPLAN: Final = f"{PLANNING}replan"
-TOOLS: Final = "tools"
-"""The planner that asks no model."""
 SHOWN: Final = 40
 """Tools that a planner is shown."""
 DRAFTS: Final = 3
@@ -69,7 +68,8 @@ class Replanner:
             said = Wish.model_validate(wish)
         except ValidationError as error:
             return Failure("invalid", "; ".join(sentence(each) for each in error.errors(include_url=False)[:5]))
-        said = said.model_copy(update={"reason": said.reason.strip()[:MOST_SAID]})
+        otherwise = said.otherwise if _unplanned_step(occasion) is None else None
+        said = said.model_copy(update={"reason": said.reason.strip()[:MOST_SAID], "otherwise": otherwise})
         if said.edits:
             return Adjustment(said.edits, said.reason, self._calls(occasion, said))
         if said.steps:
@@ -105,10 +105,12 @@ class Replanner:
     def planned(self, occasion: Occasion) -> Adjustment | None:
         """Another way after a failure, where the plan says who is to find one."""
         adjusting = occasion.index.plan.adjust
-        if adjusting is None or adjusting.planner is None or self._is_ours(occasion) or _stays(occasion.failure):
+        if adjusting is None or adjusting.planner is None or _stays(occasion.failure):
+            return None
+        if self._is_ours(occasion) or _is_unplanned(occasion):
             return None
         if adjusting.planner == TOOLS:
-            return self._by_tools(occasion, adjusting.otherwise)
+            return self._by_tools(occasion, adjusting.otherwise if _unplanned_step(occasion) is None else None)
         if self.lent(adjusting.planner) is None:
             raise BadReplan(f'there is no agent "{adjusting.planner}" that could plan', "name one: perdure agents ls")
         route = Route.of(occasion, [occasion.step])
@@ -121,13 +123,13 @@ class Replanner:
         within = (node, *node.children) if node else ()
         return any(isinstance(each.step, ToolStep) and each.step.tool == REPLAN for each in within)
 
-    def _by_tools(self, occasion: Occasion, otherwise: str | None) -> Adjustment | None:
+    def _by_tools(self, occasion: Occasion, otherwise: str | None) -> Adjustment:
         route = Route.of(occasion, [occasion.step])
         try:
             return Adjustment(route.by_tools(self.able), f"{occasion.step} failed; tools with the same skills stand in")
         except NoWay as none:
             if otherwise is None:
-                return None
+                raise
             why = f"{_failed(occasion)}; {none.message}"
             return Adjustment(route.without_plan(otherwise, why), f"{why}; it goes on without a plan")
 
@@ -185,6 +187,18 @@ def _adjusting(occasion: Occasion) -> Adjusting:
 def _stays(failure: Failure | None) -> bool:
     """Whether another way would be wrong: nobody knows what was done, somebody has stopped it, or nothing is left."""
     return failure is not None and failure.kind in LASTING
+
+
+def _unplanned_step(occasion: Occasion) -> str | None:
+    """The step that does what is left without a plan, if there is one: it is tried once in a run."""
+    name = occasion.index.plan.meta.get(UNPLANNED_STEP)
+    return name if isinstance(name, str) else None
+
+
+def _is_unplanned(occasion: Occasion) -> bool:
+    """Whether it was done without a plan: whoever did it may have done anything, and none of it is done anew."""
+    node, last = occasion.index.by_id.get(occasion.step), _unplanned_step(occasion)
+    return node is not None and last is not None and any(each.id == last for each in (node, *within(node)))
 
 
 def _failed(occasion: Occasion) -> str:

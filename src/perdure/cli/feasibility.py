@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from perdure.models import Models
 
 
-TELLING: Final = (b'"model":', b'"agent":', b'"skills":', b'"budget":', b"secrets")
+TELLING: Final = (b'"model":', b'"agent":', b'"skills":', b'"budget":', b"secrets", b'"planner":')
 """One of these is in every plan that could lack something here, tools and inputs aside."""
 
 

@@ -8,16 +8,17 @@ be taken is journalled too, and the plan stays as it was.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
 from perdure.core.ending import is_item
 from perdure.core.occasion import Adjustment, Occasion, plan_of
-from perdure.core.refusing import NotRevised
 from perdure.core.seeing import evaluate, output_of
 from perdure.core.state import State
-from perdure.plan.expr import ExpressionError
+from perdure.errors import PerdureError
 from perdure.plan.index import Node
 from perdure.plan.model.parts import REPLAN, Adjusting, AdjustmentRule
 
@@ -46,6 +47,16 @@ def replan(turn: Deciding, cell: Cell, failure: Failure) -> bool:
     if not turn.state.rules.planning or not _is_of_plan(cell):
         return False
     return _consider(turn, cell, Occasion(turn, cell, failure, replans=True), REPLAN)
+
+
+def as_answered(turn: Deciding, cell: Cell, failure: Failure) -> Failure:
+    """A failure that nobody has found another way round, with what the planner said who was asked just now."""
+    said = turn.events[-1] if turn.events else None
+    if not isinstance(said, e.RevisionRefused) or (said.by, said.after) != (e.PLANNER, cell.key):
+        return failure
+    asked = (plan_of(turn.state).adjust or _USUAL).planner
+    told = f"{failure.message}; the planner {asked} was asked for another way: {said.reason}"
+    return msgspec.structs.replace(failure, message=told)
 
 
 def _is_of_plan(cell: Cell) -> bool:
@@ -108,8 +119,7 @@ def _if_it_holds(turn: Deciding, cell: Cell, occasion: Occasion, word: str, rule
 
 def told(error: BaseException) -> str:
     """What went wrong, for people."""
-    known = isinstance(error, (ExpressionError, NotRevised))
-    said = error.message if known else f"it broke: {type(error).__name__}: {error}"
+    said = error.message if isinstance(error, PerdureError) else f"it broke: {type(error).__name__}: {error}"
     return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}…"
 
 

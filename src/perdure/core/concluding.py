@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from perdure.core import events as e
-from perdure.core.adjusting import replan
+from perdure.core.adjusting import as_answered, replan
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.consulting import AGAIN, CONTINUE, FAIL, ask, said_to
@@ -61,6 +61,9 @@ def _recover_group(turn: Deciding, cell: Cell, how: Ending, failure: Failure, *,
             case "replan" if replan(turn, cell, failure):
                 _end_failed(turn, cell, msgspec.structs.replace(how, goes_on=True))
                 return
+            case "replan":
+                failure = as_answered(turn, cell, failure)
+                how = msgspec.structs.replace(how, failure=failure)
             case "ask" if cell.parent is not None:
                 _ask_about(turn, cell, how, failure)
                 return

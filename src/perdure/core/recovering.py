@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from perdure.core import events as e
-from perdure.core.adjusting import replan
+from perdure.core.adjusting import as_answered, replan
 from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.consulting import ANSWERS, DONE, ask, said_to
@@ -22,6 +22,7 @@ from perdure.core.judging import is_judged
 from perdure.core.ladder import WITHIN, ladder_of, owner_of
 from perdure.core.trying import again, own_exit, pause_of
 from perdure.core.values import Value
+from perdure.plan.model.parts import REPLAN
 
 
 def judge(turn: Deciding, cell: Cell, outcome: e.AttemptEnded) -> None:
@@ -78,6 +79,7 @@ def recover(
             continue
         if _RUNGS[rung](turn, cell, failure, outcome):
             return
+        failure = as_answered(turn, cell, failure) if rung == REPLAN else failure
     end(turn, cell, Ending("failure", failure=failure, to="" if is_led else "recover"))
 
 

@@ -11,7 +11,10 @@ CODE = "PRD1418"
 
 
 def check_delegation(index: Index) -> Iterator[Problem]:
-    """Every `agent: any`."""
+    """Every `agent: any`, and whoever is to find another way."""
+    for word in ("planner", "otherwise") if index.plan.adjust else ():
+        if getattr(index.plan.adjust, word) == ANYBODY:
+            yield Problem(CODE, "nobody is chosen for this", ("adjust", word), "name an agent")
     for node in index.nodes:
         if isinstance(node.step, Working):
             yield from _without_skills(node, node.step)

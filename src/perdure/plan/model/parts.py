@@ -633,6 +633,10 @@ class AdjustmentRule(Part):
 
 UNPLANNED: Final = "unplanned"
 """Where the `meta` of a plan says why it is none: nobody could make one, or find another way."""
+UNPLANNED_STEP: Final = "unplanned_step"
+"""Where it says which step does what is left then. There is one in a run: nobody goes on after it without a plan."""
+TOOLS: Final = "tools"
+"""The planner that asks no model: tools with the same skills stand in for what failed."""
 REPLAN: Final = "replan"
 """Stands for an exit, in a rule: a step has failed, and recovery comes to planning anew."""
 
