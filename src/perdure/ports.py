@@ -337,6 +337,8 @@ class Attempt(msgspec.Struct, frozen=True):
     """The calls of the conversation that this one goes on with, the oldest first."""
     read: Callable[[str], Any] = unread
     """A value that the call names by its digest."""
+    contained: tuple[str, ...] = ()
+    """The groups around the step, from the outside in, that keep what is done on a branch's copy of the workspace."""
 
 
 class Performer(Protocol):
