@@ -280,6 +280,7 @@ def test_without_a_home_it_still_goes_on(project):
 def test_every_setting_is_in_the_settings(loaded):
     tiers = {f"models.{tier}": "box:m" for tier in ("weak", "default", "strong")}
     place = {"providers.box.url": "http://localhost/v1", "providers.box.key": "BOX_KEY"}
+    place |= {"providers.box.prices.MODEL.in": 1, "providers.box.prices.MODEL.out": "2.5"}
     names = set(loaded({"limits.tools.TOOL": 1, **tiers, **place}).settings.flat())
     assert names == {setting.name.replace("NAME", "box") for setting in SETTINGS}
 
@@ -311,6 +312,18 @@ def test_a_project_cannot_have_prompts_sent_where_the_user_did_not_say(loaded, r
     refused("PRD1704", "providers.box.url cannot be set by a project", "PERDURE_PROVIDERS__BOX__URL")
     (project / "perdure.toml").write_text('providers.openai.key = "AWS_SECRET_ACCESS_KEY"')
     refused("PRD1704", "providers.openai.key cannot be set by a project")
+    (project / "perdure.toml").write_text("providers.openai.prices.m = {in = 0, out = 0}")
+    refused("PRD1704", "providers.openai.prices.m.in cannot be set by a project")
+
+
+def test_a_script_begins_at_the_file_that_names_it_and_is_never_the_projects(loaded, refused, home, project):
+    """What a model says decides what agents do: a stranger's project has no say in that."""
+    own = own_file(home, 'models.default = "script:answers.yaml"')
+    assert loaded().settings.heads.tiers["default"] == f"script:{own.parent}/answers.yaml"
+    assert loaded(PERDURE_MODEL="script:~/a.yaml").settings.heads.tiers["default"].endswith("/a.yaml")
+    assert loaded().settings.heads.named == {"script"}
+    (project / "perdure.toml").write_text('models.weak = "script:answers.yaml"')
+    refused("PRD1704", "a project cannot say what a model answers", f"PERDURE_MODEL=script:{project}/answers.yaml")
 
 
 def test_a_provider_of_ones_own_is_reached_by_its_address(loaded, home, monkeypatch):
@@ -326,6 +339,26 @@ def test_a_provider_of_ones_own_is_reached_by_its_address(loaded, home, monkeypa
         "url": "http://localhost:1/v1",
         "key": "BOX_KEY",
     }
+
+
+def test_models_that_no_list_knows_have_prices_of_the_users_own(loaded, home):
+    own_file(
+        home,
+        """
+        [providers.box]
+        url = "https://box.example/v1"
+        [providers.box.prices."llama-3.1:8b"]
+        in = 0.5
+        out = 2
+        [providers.box.prices."*"]
+        in = 0
+        out = 0.0
+        """,
+    )
+    place = places_of(loaded().settings.heads).find("box")
+    assert place.own_price("llama-3.1:8b", 1_000_000, 500_000) == 1.5
+    assert place.own_price("other", 1_000_000, 0) == 0.0
+    assert loaded().settings.flat()["providers.box.prices.llama-3.1:8b.out"] == "2.0"
 
 
 def test_a_known_provider_may_have_its_key_elsewhere(loaded, home):
@@ -348,6 +381,15 @@ def test_a_file_that_others_can_write_names_no_server(refused, home):
         ("PRD1703", "providers.box.url = 'ftp://x'", ["providers.box", "http://"]),
         ("PRD1703", "providers.box.url = 'https://x.example'\nproviders.box.key = 'sk-1'", ["never the key itself"]),
         ("PRD1703", "providers.box.key = 'KEY'", ["it has no `url`"]),
+        ("PRD1703", "providers.openai.prices.m.in = 1", ["m has one price", "write `in` and `out`"]),
+        (
+            "PRD1703",
+            "providers.openai.prices.m.in = -1",
+            ["providers.openai.prices.m.in is -1", "US dollars for a million"],
+        ),
+        ("PRD1703", "providers.openai.prices.m.in = nan", ["US dollars"]),
+        ("PRD1703", "providers.openai.prices.m.in = '1'", ["US dollars"]),
+        ("PRD1702", "providers.openai.prices.m.cached = 1", ["there is no setting"]),
         ("PRD1702", "models.best = 'a:b'", ["models.best"]),
         ("PRD1702", "providers.box.token = 'x'", ["providers.box.token"]),
     ],

@@ -49,6 +49,20 @@ def test_looking_at_runs_does_not_load_the_plan_model(command):
     assert found & {"pydantic", "yaml", "rich", "cel_expr_python", "rfc8785"} == set()
 
 
+def test_a_plan_that_needs_no_agent_and_no_model_loads_none(tmp_path):
+    (tmp_path / "plan.yaml").write_text("perdure: 1\nsteps: [{id: a, tool: flow.echo, with: {value: 1}}]")
+    code = f"""
+import os
+os.environ["HOME"] = os.environ["XDG_CONFIG_HOME"] = {str(tmp_path)!r}
+from perdure.cli import cli
+try: cli(["run", {str(tmp_path / "plan.yaml")!r}, "--db", {str(tmp_path / "runs.db")!r}])
+except SystemExit as left: assert not left.code, left.code
+"""
+    found = modules_after(code)
+    assert "perdure.engine" in found
+    assert found & {"perdure.agents", "perdure.models", "pydantic_ai"} == set()
+
+
 def test_reading_a_plan_of_plain_paths_does_not_start_cel():
     code = "from perdure import Plan\nPlan.from_steps([{'label': 'a', 'agent_key': 'b'}])"
     assert "cel_expr_python" not in modules_after(code)
@@ -109,6 +123,11 @@ try: cli(["run", {str(plan)!r}, "--db", "runs.db"])
 except SystemExit as end: assert end.code == 0, end.code
 """)
     assert found & {"pydantic_ai", "openai", "anthropic", "genai_prices", "httpx2", "perdure.models.provider"} == set()
+
+
+def test_agents_of_another_framework_load_it_and_others_do_not():
+    assert "pydantic_ai" not in modules_after("from perdure.agents import Agent, Roster\nRoster([Agent(name='a')])")
+    assert "pydantic_ai" in modules_after("import perdure.agents.adapted")
 
 
 def test_the_public_names_are_there():

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, runtime_
 
 import msgspec
 
-from perdure.core.calls import Call, Failure, Outcome
+from perdure.core.calls import Call, Earlier, Failure, Outcome
 from perdure.core.policy import Layer
 from perdure.errors import PerdureError
 
@@ -73,7 +73,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """The run that it comes from, which may be forgotten by now."""
     step: str = ""
     by: str = ""
-    """Who said it: `run` for how a run ended, `step` for what a step noted, else the name of a person."""
+    """Who said it: `run` for how a run ended, `step` for what a step noted, `agent` for what an agent learned or how it
+    did, else the name of a person."""
     at: int = 0
     """When, in milliseconds."""
     number: int = 0
@@ -299,6 +300,11 @@ def nothing_before() -> Sequence[Call]:
     return ()
 
 
+def nothing_earlier() -> Sequence[Earlier]:
+    """What was called before a step that nobody has grown."""
+    return ()
+
+
 def unread(digest: str) -> Any:
     """Where there is nothing to look up."""
     raise UnknownArtifact(f"there is no value {digest}")
@@ -335,6 +341,8 @@ class Attempt(msgspec.Struct, frozen=True):
     """Keep a field of its outcome that is known before its end, and holds however it ends. From any thread."""
     before: Callable[[], Sequence[Call]] = nothing_before
     """The calls of the conversation that this one goes on with, the oldest first."""
+    earlier: Callable[[], Sequence[Earlier]] = nothing_earlier
+    """What was called before in the same agent's work, and what it gave, the oldest first."""
     read: Callable[[str], Any] = unread
     """A value that the call names by its digest."""
     contained: tuple[str, ...] = ()
@@ -446,6 +454,10 @@ class ModelFailed(Exception):
         self.failure: Final = Failure(kind, message, retry_after)
         self.answer: Final = answer
         """What it gave nevertheless, which has to be paid."""
+
+
+SCRIPT: Final = "script:"
+"""Before the path of a file with answers, where the name of a model could stand."""
 
 
 class Model(Protocol):

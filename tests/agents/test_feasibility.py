@@ -1,17 +1,24 @@
 """A1: what a plan lacks is found before its first step, all at once, each with a code, a place and what to do."""
 
+import asyncio
+
 import pytest
 from errand_tools import SHOP
 from hypothesis import given
 from hypothesis import strategies as st
 from random_plans import a_plan
 
-from perdure import Plan, tool
+from perdure import Engine, Plan, run_sync, tool
+from perdure.agents import Agent
 from perdure.agents.cheapest import WORDS, cheapest
 from perdure.agents.feasibility import Means, infeasible
+from perdure.agents.roster import WAYS
+from perdure.models import Models
 from perdure.plan.index import Index
 from perdure.plan.measures import measure
 from perdure.plan.problems import written
+from perdure.testing.models import ScriptedModel
+from perdure.testing.scripted import Scripted
 from perdure.tools import BUILTIN
 
 KNOWN = {each.name: each for each in (*BUILTIN, *SHOP.values())}
@@ -136,6 +143,130 @@ def test_the_cheapest_way_never_costs_more_than_all_steps_together(rng):
     index, whole = Index(plan), measure(plan)
     for word in WORDS:
         found = cheapest(index, {}, word)[index.root]
-        most = whole.acting if word == "steps" else getattr(whole, word) or 0
+        most = whole.acting if word in {"steps", "calls"} else getattr(whole, word) or 0
         assert found >= 0
         assert found <= most or any(node.step.kind == "map" for node in index.nodes)  # its items count one by one
+
+
+# ------------------------------------------------------------------------------- who works and thinks
+
+HELPER = Agent(name="helper", model="strong", skills=("helping",))
+HEADS = {"agents": lambda: {"helper": HELPER}, "strategies": lambda: WAYS}
+
+
+def lacking_heads(*steps, models=None, **more):
+    means = Means(KNOWN, models=Models(models or {}).find, **HEADS, **more)
+    found = infeasible(Plan.model_validate({"steps": list(steps)}), means)
+    return [(problem.code, written(problem.path), problem.severity) for problem in found]
+
+
+def test_a1_agents_strategies_and_models_that_are_not_there_are_found_wherever_they_are_called():
+    found = lacking_heads(
+        {"id": "a", "model": "weak", "prompt": "x"},
+        {"id": "b", "agent": "helpr", "task": "x", "strategy": "reakt"},
+        {"id": "c", "agent": "helper", "task": "x"},
+        {"id": "d", "decide": {"model": "openai:x", "prompt": "y"}, "choices": ["e"]},
+        {"id": "e", "tool": "timer.set", "with": {"minutes": 1}, "accept": [{"agent": "nobody"}]},
+    )
+    assert found == [
+        ("PRD4215", "steps[0].model", "error"),
+        ("PRD1402", "steps[1].agent", "error"),
+        ("PRD4216", "steps[1].strategy", "error"),
+        ("PRD4215", "steps[2].agent", "error"),
+        ("PRD4215", "steps[3].decide.model", "error"),
+        ("PRD1402", "steps[4].accept[0].agent", "error"),
+    ]
+
+
+def test_a1_what_is_only_likely_to_be_missed_is_a_warning():
+    spare = {"alternates": [{"model": "weak", "prompt": "x"}], "simpler": {"agent": "nobody"}}
+    assert lacking_heads({"id": "a", "tool": "timer.set", "with": {"minutes": 1}, **spare}) == [
+        ("PRD4215", "steps[0].alternates[0].model", "warning"),
+        ("PRD1402", "steps[0].simpler.agent", "warning"),
+    ]
+
+
+def test_with_models_and_agents_nothing_stands_in_the_way():
+    steps = [
+        {"id": "a", "model": "weak", "prompt": "x"},
+        {"id": "b", "agent": "helper", "task": "x", "strategy": "react", "skills": ["helping"]},
+    ]
+    assert lacking_heads(*steps, models={"default": ScriptedModel(["y"])}) == []
+
+
+def test_a1_work_for_anybody_needs_somebody_who_has_all_skills_and_can_think():
+    step = {"id": "a", "agent": "any", "task": "x", "skills": ["helping"]}
+    assert lacking_heads(step) == [("PRD4215", "steps[0].agent", "error")]
+    assert lacking_heads(step, models={"default": ScriptedModel(["y"])}) == []
+    both = {**step, "skills": ["helping", "weather"]}  # which a tool has, and no agent
+    assert lacking_heads(both, models={"default": ScriptedModel(["y"])}) == [("PRD4211", "steps[0].agent", "error")]
+
+
+def test_a_way_of_working_of_ones_own_needs_no_agent():
+    steps = [{"id": "a", "agent": "anybody", "strategy": "mine"}, {"id": "b", "agent": "she"}]
+    assert lacking_heads(*steps, own=("mine", "agent:she")) == []
+
+
+def test_a1_every_step_that_asks_a_model_takes_a_call():
+    steps = [{"id": id_, "model": "default", "prompt": "x"} for id_ in "ab"]
+    plan = Plan.model_validate({"budget": {"calls": 1}, "steps": steps})
+    (found,) = infeasible(plan, Means())
+    assert (found.code, written(found.path)) == ("PRD4214", "budget.calls")
+    assert infeasible(Plan.model_validate({"budget": {"calls": 2}, "steps": steps}), Means()) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "budget", "is_told"),
+    [
+        ({}, {"tokens": 2_000}, True),
+        ({}, {"tokens": 2_100}, False),
+        ({"tokens": 500}, {"tokens": 600}, False),
+        ({"tokens": 500}, {"tokens": 500}, True),
+        ({"estimate": {"tokens": 90}}, {"tokens": 100}, False),
+        ({}, {"usd": 1}, False),
+    ],
+)
+def test_a1_a_call_that_would_not_begin_in_its_budget_is_told(step, budget, is_told):
+    """As a run shows: what is told would not begin, and what is not told does."""
+    asks = {"id": "a", "model": "default", "prompt": "x", **step}
+    document = {"steps": [{"id": "g", "budget": budget, "steps": [asks]}]}
+    found = infeasible(Plan.model_validate(document), Means())
+    assert [(problem.code, problem.severity) for problem in found] == [("PRD4214", "warning")] * is_told
+    result = run_sync(Plan.model_validate(document), models={"default": ScriptedModel(["y"])})
+    assert (result.failure.kind if result.failure else "") == ("budget" if is_told else "")
+
+
+@pytest.mark.parametrize(("then", "severity"), [("fail", "error"), ("ask", "warning"), ("finish", "warning")])
+def test_a_budget_that_ends_otherwise_than_by_failing_may_be_meant(then, severity):
+    plan = Plan.model_validate({"budget": {"usd": 1, "then": then}, "steps": [priced("a", 2)]})
+    (found,) = infeasible(plan, Means(KNOWN))
+    assert (found.code, found.severity) == ("PRD4214", severity)
+
+
+# ------------------------------------------------------------------------------- an engine
+
+
+def lacks(steps, **world):
+    async def go():
+        async with Engine.open(**world) as engine:
+            return [problem.code for problem in engine.lacks(Plan.model_validate({"steps": steps}))]
+
+    return asyncio.run(go())
+
+
+def test_a1_an_engine_says_what_it_lacks_for_a_plan():
+    steps = [
+        {"id": "a", "model": "default", "prompt": "x"},
+        {"id": "b", "agent": "helper", "task": "x"},
+        {"id": "c", "tool": "flow.echo", "with": {"value": "${secrets.KEY}"}},
+        {"id": "d", "tool": "flow.ecko"},
+    ]
+    assert lacks(steps) == ["PRD1401", "PRD4215", "PRD1402", "PRD4213"]
+    world = {"models": {"default": ScriptedModel(["y"])}, "agents": [HELPER], "secrets": {"KEY": "a long secret"}}
+    assert lacks(steps[:3], **world) == []
+    assert lacks(steps[:3], models={}, agents=[HELPER], secrets={"KEY": "x"}) == ["PRD4215", "PRD4215"]
+
+
+def test_what_another_performer_can_do_is_not_known():
+    steps = [{"id": "a", "model": "default", "prompt": "x"}, {"id": "b", "agent": "x"}, {"id": "c", "tool": "x.y"}]
+    assert lacks(steps, performer=Scripted(default=1)) == []

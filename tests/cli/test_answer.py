@@ -206,14 +206,18 @@ def test_who_says_no_is_heard_in_the_failure(place):
 
 
 def test_nobody_is_told_to_try_what_fails_again_at_once(place):
-    steps = "steps: [{id: a, tool: flow.echo, with: {value: 1}}, {id: b, tool: flow.echo, with: {value: 2}}]"
+    also = "{id: b, tool: flow.echo, when: 1 == 1, with: {value: 2}}"
+    steps = f"steps: [{{id: a, tool: flow.echo, with: {{value: 1}}}}, {also}]"
     done = place.run(f"perdure: 1\nbudget: {{steps: 1, then: fail}}\n{steps}", code=8)
     assert "try again" not in done.stderr
 
 
 def test_a_secret_that_is_missing_is_said_where_to_put(place):
-    done = place.run("perdure: 1\nsteps: [{id: a, tool: flow.echo, with: {value: '${secrets.MAIL}'}}]", code=1)
-    assert "there is no secret MAIL: set PERDURE_SECRET_MAIL, or write it into secrets.toml" in done.stderr
+    done = place.run("perdure: 1\nsteps: [{id: a, tool: flow.echo, with: {value: '${secrets.MAIL}'}}]", code=6)
+    assert (
+        'nobody has given the secret "MAIL" (help: put it into PERDURE_SECRET_MAIL, or into secrets.toml)'
+        in done.stderr
+    )
 
 
 def test_a_field_that_does_not_fit_is_told_by_where_it_was_given(place):

@@ -20,7 +20,7 @@ def test_where_all_is_well(perdure, db):
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.split(maxsplit=2) for line in done.stdout.splitlines() if not line.startswith(" ")]
     assert [about for _, about, _ in lines] == (
-        "python sqlite sandbox policy secrets mcp settings disk room writing journal owner schema pages memory runs".split()
+        "python sqlite sandbox policy secrets mcp settings models disk room writing journal owner schema pages memory runs".split()
     )
     assert ["ok", "owner", "nobody writes it now"] in lines
     assert ["ok", "schema", "version 2"] in lines
@@ -28,6 +28,27 @@ def test_where_all_is_well(perdure, db):
     document = json.loads(perdure("doctor", "--json", "--db", db).stdout)
     assert (document["schema"], document["ok"]) == ("perdure.doctor/1", True)
     assert document["checks"][0].keys() == {"about", "state", "message", "help"}
+
+
+def test_models_are_looked_at_and_nobody_is_asked(perdure, home):
+    assert "ok    models    none is set, and plans that ask one are not begun" in perdure("doctor").stdout
+    (home / "answers.yaml").write_text("[x]")
+    world = {
+        "PERDURE_MODEL": "openai:gpt-5",
+        "OPENAI_API_KEY": "sk-secret-0",
+        "PERDURE_MODELS__STRONG": "script:a.yaml",
+    }
+    found = {
+        line.split(" is ")[0]: line
+        for line in perdure("doctor", **world).stdout.splitlines()
+        if line.startswith(("ok    models", "warn  models"))
+    }
+    assert found["ok    models    default"].endswith("default is openai:gpt-5, its key is in OPENAI_API_KEY")
+    assert "a.yaml cannot be read: No such file" in found["warn  models    strong"]
+    done = perdure("doctor", **{**world, "OPENAI_API_KEY": ""})
+    assert "default is openai:gpt-5: there is no key for openai: OPENAI_API_KEY is not set" in done.stdout
+    assert "sk-secret-0" not in perdure("doctor", **world).stdout
+    assert done.returncode == 0  # what asks no model goes on
 
 
 def test_before_the_first_run(perdure, home):

@@ -115,3 +115,22 @@ def test_a_run_asks_the_model_of_the_settings(home, local_model):
     done = program.perdure("run", "plan.json", "--json", "--db", "runs.db", home=home)
     assert done.returncode == 0, done.stderr
     assert '"probabilities"' in done.stdout
+
+
+def test_a_goal_is_planned_and_carried_out_by_a_script(home):
+    """Nobody needs a key, or Python, to see agents at work."""
+    (home / "notes.txt").write_text("one two three")
+    (home / "answers.yaml").write_text("""
+Read notes.txt and translate:
+  steps:
+    - {id: read, tool: files.read, with: {path: notes.txt}}
+    - {id: say, tool: model.think, with: {prompt: "In French, ${steps.read.output.text}"}}
+In French: un deux trois
+""")
+    script = {"PERDURE_MODEL": "script:answers.yaml"}
+    done = program.perdure("run", "Read notes.txt and translate it", home=home, cwd=home, **script)
+    assert (done.returncode, done.stdout) == (0, "un deux trois\n"), done.stderr
+    found = json.loads(program.perdure("models", "ls", "--json", home=home, cwd=home, **script).stdout)["models"]
+    assert {each["usd_per_million"][0] for each in found} == {0.0}
+    missing = program.perdure("models", "ls", home=home, cwd=home, PERDURE_MODEL="script:none.yaml").stdout
+    assert "none.yaml cannot be read: No such file" in missing

@@ -66,7 +66,7 @@ perdure: 1
 budget: {{steps: 1, then: {}}}
 steps:
   - {{id: a, tool: flow.echo, with: {{value: 1}}}}
-  - {{id: b, tool: flow.echo, with: {{value: 2}}}}
+  - {{id: b, tool: flow.echo, when: 1 == 1, with: {{value: 2}}}}
 """
 
 

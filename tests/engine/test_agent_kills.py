@@ -111,7 +111,7 @@ def test_e10_killed_for_real_at_any_moment(scene, place, processes, monkeypatch,
             process = processes.Process(target=agent_scenes.work, args=(scene, path, place, started), daemon=True)
             process.start()
             started.wait(30)
-            time.sleep(draw.uniform(0, 0.06))
+            time.sleep(draw.uniform(0, 0.5 if scene == "adapted" else 0.06))  # another framework is slower to begin
             process.kill()
             process.join()
         asyncio.run(_last(scene, path, place))

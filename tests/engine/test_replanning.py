@@ -220,6 +220,18 @@ async def test_x2_every_agent_has_it_where_plans_may_change_unless_it_does_witho
     assert ["planning.replan" in each for each in offered] == [True, False]
 
 
+async def test_x2_it_is_there_also_where_others_perform_the_tools():
+    class Nobody:
+        async def perform(self, attempt):
+            raise AssertionError(attempt.call)
+
+    model = ScriptedModel(one_by_one(replan(edits=[{"remove": "buy"}])))
+    here = {"agents": [SCOUT], "models": {"default": model}, "performer": Nobody(), "agent_planning": True}
+    async with Engine.open(**here) as engine:
+        result = await (await engine.start(Plan.model_validate({"steps": [GO, BUY | {"with": {}}]}))).result()
+    assert (result.output, [*result.steps]) == ("done", ["go", "go/1.1", "go/1.2", "go/1.3"])
+
+
 async def test_e19_with_the_gate_closed_nobody_has_it_and_who_names_it_is_told_how_to_open_it():
     named = Agent(name="scout", tools=("planning.replan",))
     all_ = Agent(name="all", tools=("*",))

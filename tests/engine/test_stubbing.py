@@ -153,7 +153,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 async def test_golden_journals_come_to_their_ends(name):
     """But for those that did not go by one plan: a fork that was taken back, and runs that were revised."""
     world = {"tools": TOOLS, "performer": Scripted(), "strategies": STRATEGIES.get(name, {})}
-    world |= NEW_NAMES if name == "renamed" else {}
+    world |= {"agent_planning": name == "replanned", **(NEW_NAMES if name == "renamed" else {})}
     async with Engine.open(journal=MemoryJournal(), idle=True, **world) as engine:
         run = await engine.journal.take_in((GOLDEN / f"{name}.jsonl").read_bytes().splitlines(keepends=True))
         found = await engine.stub(run.id)

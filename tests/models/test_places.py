@@ -1,9 +1,12 @@
 """Where providers are, and which of them may be asked."""
 
+from dataclasses import replace
+
 import pytest
 
 from perdure.models.errors import NoKey, NoModel, NotNamed
 from perdure.models.places import KNOWN, Place, Places, flaw_of
+from perdure.models.provider import ProviderModel
 
 
 def test_a_place_of_ones_own_comes_before_a_known_one():
@@ -70,3 +73,17 @@ def test_a_place_that_cannot_be_meant_says_why(words, told):
     found = flaw_of(*words)
     assert told in found
     assert bool(found) == bool(told)
+
+
+def test_what_nobody_has_a_price_for_is_unknown_and_never_free():
+    """The user's own price counts, also for what the list knows, and for a server of one's own."""
+    private = Place("box", "https://box.example/v1")
+    assert ProviderModel(private, "m").price(1_000_000, 1_000_000) is None
+    priced = replace(private, prices=(("m", (1.0, 4.0)),))
+    assert ProviderModel(priced, "m").price(1_000_000, 500_000) == 3.0
+    assert ProviderModel(priced, "n").price(1_000_000, 500_000) is None
+    assert ProviderModel(replace(priced, url="http://localhost/v1"), "m").price(1_000_000, 0) == 1.0
+    assert ProviderModel(replace(priced, url="http://localhost/v1"), "n").price(1_000_000, 0) == 0.0
+    known = Place("openai", keys=("OPENAI_API_KEY",), prices=(("gpt-5", (100.0, 100.0)), ("*", (7.0, 7.0))))
+    assert ProviderModel(known, "gpt-5").price(1_000_000, 0) == 100.0
+    assert ProviderModel(known, "gpt-5-mini").price(1_000_000, 0) == 7.0

@@ -80,6 +80,18 @@ def test_where_a_provider_counts_nothing_letters_are_counted():
     assert (answer.tokens_in, answer.tokens_out) == (2, 134)
 
 
+def test_what_a_call_took_is_told_by_the_users_own_price():
+    async def go():
+        async with playing(said("Hello!", used=(7, 2))) as fake:
+            model = ProviderModel(Place("box", fake.url, prices=(("m", (1.0, 10.0)),)), "m")
+            try:
+                return await model.ask(Request("m", [Said("Hi")]), lambda _: None)
+            finally:
+                await model.close()
+
+    assert asyncio.run(go()).usd == pytest.approx(27e-6)
+
+
 def test_a_price_that_nobody_knows_is_none_and_a_server_here_costs_nothing():
     assert ProviderModel(Place("box", "https://models.example/v1"), "m").price(1000, 1000) is None
     assert ProviderModel(Place("box", "http://127.0.0.1:1/v1"), "m").price(1000, 1000) == 0.0

@@ -7,10 +7,12 @@ import asyncio
 import os
 import re
 
+import pydantic_ai
 from engine_victim import EFFECTS, note
 
 from perdure import Context, Engine, Plan, ToolFailure, tool
 from perdure.agents import Agent
+from perdure.agents.adapted import adapted, context
 from perdure.ports import Answered, Returned, Said
 from perdure.testing.models import ScriptedModel, calls, calls_all
 
@@ -61,6 +63,29 @@ def _reacting(request):
     return wishes[turn] if turn < len(wishes) else f"{len(seen)} results, the last {seen[-1]}"
 
 
+def pay(what: str) -> str:
+    """Pay for something, once."""
+    note(os.environ[EFFECTS], ["keyed", what, context().key])
+    return f"paid {what}"
+
+
+def _guest():
+    """The agent of another framework, with a tool of its own and tools of ours."""
+    agent = pydantic_ai.Agent(tools=[pay], instructions="Buy.")
+    return adapted(agent, name="guest", tools=("shop.*",), declared={"pay": {"repeat": "keyed", "effects": ["writes"]}})
+
+
+def _paying(request):
+    turn = sum(isinstance(each, Answered) for each in request.remarks)
+    seen = [each.text[:20] for each in request.remarks if isinstance(each, Returned)]
+    wishes = [
+        calls("shop.look", at="shelf"),
+        calls_all(calls("pay", what="bread"), calls("shop.nothing"), calls("shop.take", what="milk")),
+        calls("pay", what="butter"),
+    ]
+    return wishes[turn] if turn < len(wishes) else f"{len(seen)} results, the last {seen[-1]}"
+
+
 def _planning(request):
     if "so_far" in request.remarks[0].text:
         return {"steps": [{"id": "cake", "tool": "shop.take", "with": {"what": "cake"}}]}
@@ -97,6 +122,26 @@ def _drafting(request):
     if any(isinstance(each, Answered) for each in request.remarks):
         return {"steps": [{"id": "bread", "tool": "shop.take", "with": {"what": "bread"}}]}
     return {"steps": [{"id": "bread", "tool": "shop.take", "with": {"what": "${steps.none.output}"}}]}
+
+
+def _following(request):
+    if request.instructions.startswith("You select tools"):
+        return {"tools": ["shop.take", "shop.fail"]}
+    if "You make plans" in request.instructions:
+        bread, butter = ({"id": each, "tool": "shop.take", "with": {"what": each}} for each in ("bread", "butter"))
+        none = {"id": "none", "tool": "shop.fail", "with": {"why": "it never works"}}
+        return {
+            "steps": [
+                bread,
+                none,
+                {"id": "think", "tool": "model.think", "with": {"prompt": "What else?"}, "needs": ["bread"]},
+                {**butter, "needs": ["think"]},
+            ]
+        }
+    marks = re.findall(r"\[(\w+)\]", last_said(request))
+    if marks == ["pending"] * 4:
+        return calls_all(calls("shop.take", what="bread"), calls("shop.fail", why="it never works"))
+    return calls("shop.take", what="butter") if marks[3] == "pending" else " ".join(marks)
 
 
 def _mending(request):
@@ -161,6 +206,7 @@ SCENES = {
         "5 results, the last took butter",
         ["butter", "bread", "milk"],
     ),
+    "adapted": (_guest(), _paying, "5 results, the last paid butter", ["bread", "milk", "butter"]),
     "tree": (
         Agent(name="finder", strategy="tree", options=SEARCH),
         _searching,
@@ -172,6 +218,12 @@ SCENES = {
         Agent(name="learner", strategy="reflexion", options=LEARN, tools=("shop.*",)),
         _learning,
         {"answer": "bread and butter", "lessons": ["Take butter too."], "rounds": 2, "score": 1.0},
+        ["bread", "butter"],
+    ),
+    "meta": (
+        Agent(name="buyer", instructions="Buy.", strategy="meta", options={"most": 2}),
+        _following,
+        "done failed done done",
         ["bread", "butter"],
     ),
     "replan": (
@@ -254,5 +306,15 @@ def work(scene, path, place, started):
 
     asyncio.run(go())
 
+
+async def _warm_up():
+    """Let the other framework build what it builds when it is first used."""
+    os.environ |= {EFFECTS: os.devnull, ASKED: os.devnull}
+    async with opened("adapted") as engine:
+        await (await engine.start(plan_for("adapted"))).result()
+
+
+if os.environ.get("PERDURE_TEST_WARM"):
+    asyncio.run(_warm_up())
 
 __all__ = ["ASKED", "EFFECTS", "SCENES", "opened", "plan_for", "settings", "work"]

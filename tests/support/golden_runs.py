@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import perdure.engine.engine as front
-from perdure import Adjustment, Context, Engine, Happened, NotHappened, Plan, tool
+from perdure import Adjustment, Context, Engine, Happened, NotHappened, Plan, ToolFailure, tool
 from perdure.core.calls import Approval, Failure, Outcome, Usage
 from perdure.core.growth import Finish, Move
 from perdure.engine import Result, forking
@@ -217,6 +217,38 @@ async def adjusted(disk):
     answers = {"a": {"many": True}, "b": {"next_steps": [{"agent": "x"}]}, "c": Failure("logic", "no")}
     async with opened(disk, performer=Scripted(answers, default=1), agent_planning=True, adjust=twice) as engine:
         await (await engine.start(Plan.model_validate(plan), seed=6)).result()
+
+
+def wanting(view):
+    """Have the plan changed, which cannot be; and then in a way that can."""
+    if view.live:
+        return None
+    places = ["nobody", "a"]
+    if view.born == len(places):
+        return Finish(output="${steps.s2.output.plan}")
+    edit = {"insert": {"id": "mark", "checkpoint": True}, "after": places[view.born]}
+    return Move(add=[{"tool": "planning.replan", "with": {"reason": "it is late", "edits": [edit]}}])
+
+
+async def replanned(disk):
+    """An agent at work has the plan changed, after a wish that was refused; a failure is planned round with a tool."""
+    steps = [{"id": "a", "agent": "x", "task": "See."}, {"id": "b", "tool": "sky.broken", "with": {"town": "Ulm"}}]
+    plan = {"adjust": {"planner": "tools"}, "steps": steps, "output": "${steps.b.output}"}
+    settings = {"tools": [broken, sky], "strategies": {"agent:x": wanting}, "agent_planning": True}
+    async with Engine.open(journal=Disk(disk), clock=FakeClock(), **settings) as engine:
+        await (await engine.start(Plan.model_validate(plan), seed=7)).result()
+
+
+@tool(name="sky.broken", repeat="safe", effects=[], skills=["sky"])
+async def broken(town: str) -> str:
+    """Never works."""
+    raise ToolFailure("logic", "no")
+
+
+@tool(name="sky.look", repeat="safe", effects=[], skills=["sky"])
+async def sky(town: str) -> str:
+    """Look up."""
+    return f"blue over {town}"
 
 
 async def stopped(disk):
@@ -663,10 +695,14 @@ async def renamed(disk):
 
 RUNS = [
     order, people, crashes, undone, stopped, tried_again, grown, plain, budgets, recovered, judged, revised, doubted,
-    forked, strayed, adjusted, mended, renamed,
+    forked, strayed, adjusted, mended, renamed, replanned,
 ]  # fmt: skip
-TOOLS = [pay, keep, book, charge, archive, weather]
-STRATEGIES = {"grown": {"agent:x": thinking}, "strayed": {"agent:grower": strayed_strategy}}
+TOOLS = [pay, keep, book, charge, archive, weather, broken, sky]
+STRATEGIES = {
+    "grown": {"agent:x": thinking},
+    "replanned": {"agent:x": wanting},
+    "strayed": {"agent:grower": strayed_strategy},
+}
 """By the name of the run that needs them."""
 
 

@@ -1,10 +1,42 @@
 """An agent: who it is, what it is told, what it may call, and how it works."""
 
-from typing import Annotated
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from pydantic import Field
 
+from perdure.core.calls import Call, Outcome
 from perdure.plan.model.parts import Count, JsonObject, Line, Many, Name, Number, Part
+from perdure.ports import Attempt
+from perdure.tools import AnyTool
+
+if TYPE_CHECKING:
+    from perdure.models import Models
+
+
+class Loop(Protocol):
+    """The loop of an agent that another framework has made. Whatever it wants done is done by steps."""
+
+    @property
+    def tools(self) -> Sequence[AnyTool]:
+        """What its steps call."""
+        ...
+
+    def meet(self, tools: Mapping[str, AnyTool], models: "Callable[[], Models]") -> None:
+        """Learn what there is beside it: tools that it may call, and models that it may ask."""
+        ...
+
+    async def ask(self, attempt: Attempt) -> Outcome:
+        """Ask its model what it wants to know."""
+        ...
+
+    def expected(self, call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
+        """What such a question may take, with what its step says of that."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything."""
+        ...
 
 
 class Agent(Part):
@@ -42,3 +74,8 @@ class Agent(Part):
     """What it is after."""
     backstory: Line = ""
     """Where it comes from."""
+
+    @property
+    def loop(self) -> Loop | None:
+        """What it works by, if that is not ours."""
+        return None

@@ -10,8 +10,8 @@ from typing import Final
 
 from perdure.plan.flow import SerialFlow, leads, needed_by
 from perdure.plan.index import Index, Node
-from perdure.plan.model.parts import Quorum, Tolerate, ToolCall
-from perdure.plan.model.steps import DoneStep, FailStep, MapStep, Working
+from perdure.plan.model.parts import ModelCall, Quorum, Tolerate, ToolCall
+from perdure.plan.model.steps import DecideStep, DoneStep, FailStep, MapStep, Working
 from perdure.plan.raw import is_list
 from perdure.tools.tool import AnyTool
 
@@ -33,8 +33,16 @@ def cheapest(index: Index, tools: Mapping[str, AnyTool], word: str) -> dict[Node
 def _leaf(node: Node, tools: Mapping[str, AnyTool], word: str) -> float:
     if word == "steps":
         return 0 if isinstance(node.step, (DoneStep, FailStep)) else 1
+    if word == "calls" and _asks_model(node):
+        return 1
     tool = tools.get(node.step.tool) if isinstance(node.step, ToolCall) else None
     return float((tool.declared.estimate or {}).get(word, 0)) if tool else 0
+
+
+def _asks_model(node: Node) -> bool:
+    """Whether a step asks a model itself. An agent may do without; how often it asks is its strategy's to say."""
+    step = node.step
+    return isinstance(step.decide if isinstance(step, DecideStep) else step, ModelCall)
 
 
 def _declared(node: Node, word: str, cost: float) -> float:

@@ -29,6 +29,11 @@ class AgentPerformer:
         agent = self._roster.find(attempt.call.name)
         if agent is None:
             return Outcome.failed("unavailable", f'there is no agent "{attempt.call.name}"')
+        if agent.loop is not None:
+            told = (
+                f"{agent.name} is an agent of another framework: it can be given a step, and not a question beside it"
+            )
+            return Outcome.failed("invalid", told)
         call = Call("model", agent.model, _asked(agent, attempt.call.arguments))
         return await self._models.perform(replace(attempt, call=call))
 

@@ -41,7 +41,7 @@ class Route:
     @classmethod
     def of(cls, occasion: Occasion, failed: Sequence[str]) -> "Route":
         """Look at the plan as it is. `BadReplan` if a step is not there, or nothing can stand in for it now."""
-        index = Index(occasion.plan)
+        index = occasion.index
         return cls(occasion, index, tuple(_found(occasion, index, each) for each in dict.fromkeys(failed)))
 
     # ------------------------------------------------------------ another tool
@@ -133,7 +133,7 @@ class Route:
         name = self.fresh(REST)
         step = {"id": name, "title": "What is left, without a plan", "agent": agent, "task": self._task(why)}
         removed: list[Edit] = [{"remove": each.id} for each in coming]
-        told: Edit = {"amend": "", "fields": {"meta": {**self.occasion.plan.meta, UNPLANNED: why}}}
+        told: Edit = {"amend": "", "fields": {"meta": {**self.index.plan.meta, UNPLANNED: why}}}
         names = dict.fromkeys([each.id for each in (*self.failed, *coming)], name)
         return [self._after(around, step), *removed, *self._output(names), told]
 
@@ -190,7 +190,7 @@ class Route:
         yield from self._output(changed)
 
     def _output(self, names: Mapping[str, str]) -> Iterator[Edit]:
-        output = {"output": self.occasion.plan.output}
+        output = {"output": self.index.plan.output}
         if names and referring(output, names) != output:
             yield {"amend": "", "fields": referring(output, names)}
 

@@ -19,7 +19,6 @@ from perdure.core.adjusting import MOST_SAID
 from perdure.core.calls import Failure
 from perdure.core.occasion import Adjustment, Occasion
 from perdure.plan.expr import escaped
-from perdure.plan.index import Index
 from perdure.plan.model.parts import Adjusting, Id, JsonObject, Line, Many, Name, Part
 from perdure.plan.model.steps import ToolStep
 from perdure.plan.sayings import sentence
@@ -86,7 +85,7 @@ class Replanner:
         if occasion.agent:
             own = self.lent(occasion.agent) or ()
             return [name for name in own if not name.startswith(PLANNING)]
-        nodes = Index(occasion.plan).nodes
+        nodes = occasion.index.nodes
         return said.tools or sorted({node.step.tool for node in nodes if isinstance(node.step, ToolStep)} - {REPLAN})
 
     def _another_way(self, occasion: Occasion, said: Wish) -> Adjustment | Failure:
@@ -105,7 +104,7 @@ class Replanner:
 
     def planned(self, occasion: Occasion) -> Adjustment | None:
         """Another way after a failure, where the plan says who is to find one."""
-        adjusting = occasion.plan.adjust
+        adjusting = occasion.index.plan.adjust
         if adjusting is None or adjusting.planner is None or self._is_ours(occasion) or _stays(occasion.failure):
             return None
         if adjusting.planner == TOOLS:
@@ -118,7 +117,7 @@ class Replanner:
 
     def _is_ours(self, occasion: Occasion) -> bool:
         """Whether it was the planning itself that failed: nobody plans how to plan."""
-        node = Index(occasion.plan).by_id.get(occasion.step)
+        node = occasion.index.by_id.get(occasion.step)
         within = (node, *node.children) if node else ()
         return any(isinstance(each.step, ToolStep) and each.step.tool == REPLAN for each in within)
 
@@ -135,7 +134,7 @@ class Replanner:
     def _steps(self, occasion: Occasion, route: Route) -> dict[str, Any]:
         """The steps by which what is left is planned anew: a draft, its taking, and what comes where there is none."""
         name = {word: route.fresh(f"{occasion.step}_{word}") for word in ("plan", "draft", "take", "last")}
-        shown = Catalogue(self.able).ranked(" ".join([occasion.plan.goal, *occasion.lines]))[:SHOWN]
+        shown = Catalogue(self.able).ranked(" ".join([occasion.index.plan.goal, *occasion.lines]))[:SHOWN]
         steps = [_draft(occasion, name, shown), _take(occasion, name, shown), _last(occasion, name)]
         return {"id": name["plan"], "title": f"Find another way for {occasion.step}", "steps": steps}
 
@@ -180,7 +179,7 @@ def _why(step: str) -> str:
 
 
 def _adjusting(occasion: Occasion) -> Adjusting:
-    return occasion.plan.adjust or Adjusting()
+    return occasion.index.plan.adjust or Adjusting()
 
 
 def _stays(failure: Failure | None) -> bool:
@@ -207,7 +206,7 @@ def _kind_of(occasion: Occasion, failed: Sequence[str]) -> str:
 
 def _known(occasion: Occasion) -> list[str]:
     """The steps whose results a new step may take."""
-    nodes = Index(occasion.plan).nodes
+    nodes = occasion.index.nodes
     over = (node.id for node in nodes if occasion.standing(node.id) == "over")
     return [each for each in over if occasion.result(each).exit == "success"]
 

@@ -1,13 +1,15 @@
 """The roster: who can be given work, and how each of them works."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies import OPTIONS, strategies
 from perdure.agents.strategies.accepting import accepted, heard, is_judged
+from perdure.agents.strategies.adapted import changed
 from perdure.agents.strategies.delegate import delegate, is_delegated
 from perdure.agents.strategies.options import options_of
 from perdure.core.calls import Failure
@@ -17,9 +19,13 @@ from perdure.plan.model.parts import ANYBODY
 from perdure.plan.problems import did_you_mean
 from perdure.tools import AnyTool
 
+ADAPTED: Final = "adapted"
+"""How agents of other frameworks work, and nobody else."""
 REPLAN: Final = "planning.replan"
 SEATED: Final = "seated."
 """Stands before the strategy of an agent that was chosen already."""
+WAYS: Final = frozenset(OPTIONS)
+"""The ways of working that come with it."""
 
 
 class BadAgent(PerdureError):
@@ -27,6 +33,22 @@ class BadAgent(PerdureError):
 
     code: ClassVar[str] = "PRD4101"
     exit_code: int = 6
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptedWay:
+    """How an agent of another framework works. It can be asked beforehand whether it can still go on."""
+
+    work: Strategy
+    agent: Agent
+
+    def __call__(self, view: View) -> Move | Finish | None:
+        """What comes next."""
+        return self.work(view)
+
+    def why_not(self, noted: Mapping[str, Any]) -> str:
+        """Why it cannot go on with work that it has begun; empty: it can."""
+        return changed(noted, self.agent)
 
 
 class Roster:
@@ -66,6 +88,8 @@ class Roster:
         if agent.strategy not in self._strategies:
             hint = did_you_mean(agent.strategy, self._strategies) or f"one of {', '.join(sorted(self._strategies))}"
             raise BadAgent(f'"{agent.name}" works by "{agent.strategy}", which there is not', hint)
+        if (agent.strategy == ADAPTED) != (agent.loop is not None):
+            raise BadAgent(f'"{agent.name}" cannot work by "{agent.strategy}"', _own_way(agent))
         options_of(agent, agent.strategy, OPTIONS[agent.strategy])
         for name in agent.fallbacks:
             if name not in self._agents:
@@ -76,8 +100,12 @@ class Roster:
         """What the core asks: a strategy by its name for whoever works so, and each agent's own by `agent:NAME`."""
         named: dict[str, Strategy] = {name: partial(self._work, name) for name in self._strategies}
         seated: dict[str, Strategy] = {SEATED + name: partial(self._do, name) for name in self._strategies}
-        own = {f"agent:{each.name}": partial(self._work, each.strategy) for each in self._agents.values()}
+        own = {f"agent:{each.name}": self._own(each) for each in self._agents.values()}
         return named | seated | own | {f"agent:{ANYBODY}": partial(self._work, "")}
+
+    def _own(self, agent: Agent) -> Strategy:
+        work = partial(self._work, agent.strategy)
+        return work if agent.loop is None else AdaptedWay(work, agent)
 
     def _work(self, strategy: str, view: View) -> Move | Finish | None:
         """Have it done by whoever is chosen, if there is a choice; else do it."""
@@ -96,6 +124,9 @@ class Roster:
             return Finish("failure", failure=self._gone(view.agent))
         if is_judged(view):
             return heard(view)
+        if (strategy == ADAPTED) != (agent.loop is not None):
+            told = f'"{agent.name}" cannot work by "{strategy}"; {_own_way(agent)}'
+            return Finish("failure", failure=Failure("invalid", told))
         return accepted(view, self._strategies[strategy](view, agent))
 
     def _gone(self, name: str) -> Failure:
@@ -109,10 +140,17 @@ class Roster:
         return SEATED + strategy if strategy in self._strategies else strategy
 
 
+def _own_way(agent: Agent) -> str:
+    if agent.loop is not None:
+        return "another framework has made it, and it works in its own way: leave `strategy` out"
+    return f'"{ADAPTED}" is for agents that another framework has made, by `perdure.agents.adapted`'
+
+
 def _with_tools(agent: Agent, known: Sequence[str] | None, *, planning: bool) -> Agent:
     """The agent with the tools that it means, by name: what is not there is not asked for, also not after a crash."""
     if known is None:
-        return agent
+        more = (REPLAN,) if planning and agent.replans else ()
+        return agent.model_copy(update={"tools": (*agent.tools, *more)})
     meant = tuple(name for name in known if _is_meant(name, agent, planning=planning))
     return agent.model_copy(update={"tools": meant})
 

@@ -68,10 +68,15 @@ def name_of(name: str) -> str:
 
 def usable(name: str, limits: Limits, toolbox: Toolbox | None = None, *, as_json: bool = False) -> Plan:
     """The plan in a file; where it cannot be used, say why and leave."""
+    return readable(name, limits, toolbox, as_json=as_json).usable()
+
+
+def readable(name: str, limits: Limits, toolbox: Toolbox | None = None, *, as_json: bool = False) -> Reading:
+    """The same, with what is known of the places in the file."""
     reading = read(name, limits, toolbox)
     if reading.plan is None or reading.errors:
         refuse(reading.errors, as_json=as_json)
-    return reading.plan
+    return reading
 
 
 def refuse(problems: Sequence[Problem], *, as_json: bool = False) -> NoReturn:

@@ -52,7 +52,7 @@ def _policy() -> tuple[dict[str, Any], ConfigError | None]:
     return {"origin": found.origin, "rules": found.in_force()}, None
 
 
-def _plain(value: Value) -> bool | int | str:
+def _plain(value: Value) -> bool | int | float | str:
     return str(value) if isinstance(value, Path) else value
 
 

@@ -28,6 +28,7 @@ from perdure.ports import Filter, JournalError, NoMemory, Run
 
 if TYPE_CHECKING:
     from perdure.config.policy import UserPolicy
+    from perdure.models.places import Place
 
 _OLDEST: Final = (3, 37, 0)
 """The first SQLite with STRICT tables."""
@@ -62,7 +63,9 @@ class Finding:
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, db: str | None, as_json: bool) -> None:
-    """Look at the settings, your policy, the sandbox, the disk, and every run that is not over. Nothing is changed.
+    """Look at the settings, your policy, models, the sandbox, the disk, and every run that is not over.
+
+    Nothing is changed, and no model is asked.
 
     Exit code 0: nothing failed. 1: something did; the line below it says what to do.
     """
@@ -96,6 +99,7 @@ def _findings(db: str | None) -> Iterator[Finding]:
             yield from _about_journal(Path(db).absolute(), network=False)
         return
     yield _settings(loaded)
+    yield from _models(loaded)
     yield from _about_journal(loaded.settings.db, network=loaded.settings.network_disk)
 
 
@@ -112,6 +116,25 @@ def _sqlite(version: tuple[int, ...]) -> Finding:
 def _settings(loaded: Loaded) -> Finding:
     files = ", ".join(str(file) for file in loaded.files)
     return Finding("settings", "ok", f"read from {files}" if files else "there is no file of settings")
+
+
+def _models(loaded: Loaded) -> Iterator[Finding]:
+    """Whether each tier could be asked: who it is, what is installed, and whether there is a key. Nobody is asked."""
+    tiers = loaded.settings.heads.tiers
+    if not tiers:
+        yield Finding("models", "ok", "none is set, and plans that ask one are not begun")
+        return
+    from perdure.config.heads import models_of  # noqa: PLC0415  only where one is set
+
+    models = models_of(loaded.settings.heads)
+    for tier, name in tiers.items():
+        try:
+            place: Place | None = getattr(models.find(tier), "place", None)
+        except PerdureError as error:
+            yield Finding("models", "warn", f"{tier} is {name}: {error.message}", error.help)
+        else:
+            key = f", its key is in {' or '.join(place.keys)}" if place and place.keys else ""
+            yield Finding("models", "ok", f"{tier} is {name}{key}")
 
 
 def _about_user() -> Iterator[Finding]:

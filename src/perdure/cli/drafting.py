@@ -1,9 +1,10 @@
-"""Plans that a model makes: each is the work of the agent `planning`, in a run that is remembered like any other."""
+"""Plans that a model makes: each is the work of a planning agent, in a run that is remembered like any other."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from perdure.agents.planners import SERVING, Made, NoPlanner
+from perdure.agents.requests.assessing import assess
 from perdure.agents.requests.selecting import Catalogue
 from perdure.cli.driving import Manner
 from perdure.cli.interrupts import carried_out
@@ -23,11 +24,11 @@ PLANNING: Final[Mapping[str, Any]] = {
     "inputs": {"goal": {"type": "string"}, "tools": {"type": "array", "items": {"type": "string"}}},
     "budget": {"calls": 8},
     "recovery": {"other": ["fail"], "stalled": ["fail"]},
-    "steps": [{"id": "plan", "agent": "planning", "task": "${inputs.goal}", "with": {"tools": "${inputs.tools}"}}],
     "output": "${steps.plan.output}",
 }
 """The plan by which plans are made. It asks nobody: whoever waits for a plan hears why there is none."""
-
+PLANNERS: Final = {"simple": "planning", "compound": "planning", "large": "comprehensive_planner"}
+"""Who makes a plan, by how much there is to the goal."""
 
 ANEW: Final[Mapping[str, Any]] = {"planner": "planning", "otherwise": SERVING, "most": 6}
 """What is done where a step of such a plan fails for good: it is planned anew, three times at most, then served."""
@@ -37,16 +38,20 @@ def drafted(goal: str, tools: Sequence[AnyTool], settings: Settings, own: Sequen
     """A plan for a goal, by the model that is configured. `own`: those of the tools that do not come with us."""
     if not settings.heads.tiers:
         raise NoPlanner("no plan could be made: model: no model is configured", CONFIGURE)
-    shown = Catalogue({each.name: each for each in tools}).ranked(goal)[:SHOWN]
-    run, result = carried_out(_asked(goal, shown, Manner(settings, tuple(own))))
+    known = {each.name: each for each in tools}
+    shown, found = Catalogue(known).ranked(goal)[:SHOWN], assess(goal, known)
+    agent = PLANNERS[found.complexity]
+    run, result = carried_out(_asked(agent, {"goal": goal, "tools": shown}, Manner(settings, tuple(own))))
     if result.output is None:
         why = result.failure.message if result.failure else result.status
         raise NoPlanner(f"no plan could be made: model: {why}", f"see: perdure show {run}")
     plan = read_data({**result.output, "adjust": ANEW}).usable()
-    return Made(plan, "model", (f"the agent planning made it: perdure show {run}",))
+    why = f"the goal is {found.complexity}: {found.why}"
+    return Made(plan, "model", (why, f"the agent {agent} made it: perdure show {run}"))
 
 
-async def _asked(goal: str, tools: Sequence[str], manner: Manner) -> tuple[str, Result]:
+async def _asked(agent: str, inputs: Mapping[str, Any], manner: Manner) -> tuple[str, Result]:
+    step = {"id": "plan", "agent": agent, "task": "${inputs.goal}", "with": {"tools": "${inputs.tools}"}}
     async with manner.engine() as engine:
-        run = await engine.start(Plan.model_validate(PLANNING), {"goal": goal, "tools": list(tools)})
+        run = await engine.start(Plan.model_validate({**PLANNING, "steps": [step]}), inputs)
         return run.id, await run.result()

@@ -3,16 +3,18 @@
 import os
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
-from perdure.agents.feasibility import Means, infeasible
+from perdure.agents.feasibility import infeasible
 from perdure.agents.planners import Asked, Made, Name, NoPlanner, plan_for, unplanned
 from perdure.agents.templates import BadTemplate, Template, stock, templates_in
 from perdure.cli.arguments import refuse
+from perdure.cli.feasibility import means_here
 from perdure.cli.heads import OURS
 from perdure.cli.inputs import inputs_from
 from perdure.cli.journals import settings_for
@@ -21,8 +23,6 @@ from perdure.cli.printing import print_problems
 from perdure.cli.toolsets import toolset_or_note
 from perdure.config import Settings
 from perdure.config.places import find_project, home_in, user_file
-from perdure.config.policy import load_policy
-from perdure.config.secrets import load_secrets
 from perdure.engine.ids import new_id
 from perdure.plan import Plan, Toolbox
 from perdure.plan.checks import check
@@ -86,10 +86,9 @@ def templates_here() -> list[Template]:
     return list(found.values())
 
 
-def lacks(made: Made, tools: Iterable[AnyTool]) -> list[Problem]:
+def lacks(made: Made, tools: Iterable[AnyTool], settings: Settings) -> list[Problem]:
     """What stands in the way of a plan here."""
-    secrets = load_secrets(source=load_policy().secrets) or {}
-    return infeasible(made.plan, Means({tool.name: tool for tool in tools}, secrets=secrets))
+    return infeasible(made.plan, replace(means_here(settings, tools), inputs={}))
 
 
 def tell(made: Made, problems: Iterable[Problem] = ()) -> None:
@@ -113,7 +112,9 @@ def made_for_run(goal: str, toolbox: Toolbox, given: Mapping[str, Any]) -> Plan:
     plan = made.whole(
         f"say it in other words, or look at the plan first: perdure plan {shlex.quote(goal)} -o plan.yaml"
     )
-    if problems := errors_in(dict.fromkeys([*lacks(made, tools), *check(plan, toolbox)])):
+    if problems := errors_in(
+        dict.fromkeys([*lacks(made, tools, settings_for(given.get("db"))), *check(plan, toolbox)])
+    ):
         refuse(problems, as_json=given["as_json"])
     return plan
 

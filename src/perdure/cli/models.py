@@ -14,9 +14,10 @@ from perdure.config.heads import models_of, places_of
 from perdure.errors import PerdureError
 from perdure.models.errors import NoModel
 from perdure.models.places import Place
-from perdure.models.tiers import CONFIGURE, TIERS
+from perdure.models.tiers import CONFIGURE, TIERS, Models
 from perdure.models.trying import Trial, tried
 from perdure.plan.visible import money, visible
+from perdure.ports import SCRIPT
 
 MILLION: Final = 1_000_000
 
@@ -86,12 +87,22 @@ def _tiers(found: Loaded) -> Iterator[dict[str, Any]]:
 
 
 def _about(found: Loaded, model: str) -> dict[str, Any]:
+    if model.startswith(SCRIPT):
+        return _script(model)
     provider, _, name = model.partition(":")
     try:
         place = places_of(found.settings.heads).find(provider)
     except PerdureError as error:
         return {"problem": f"{error.message}; {error.help}"}
     return {"url": place.url or None, "usd_per_million": _prices(place, name), **_keys(place)}
+
+
+def _script(model: str) -> dict[str, Any]:
+    try:
+        Models({"default": model}).find("default")
+    except PerdureError as error:
+        return {"problem": f"{error.message}; {error.help}"}
+    return {"url": None, "usd_per_million": [0.0, 0.0], "key": None, "key_is_set": False}
 
 
 def _keys(place: Place) -> dict[str, Any]:
@@ -103,7 +114,8 @@ def _keys(place: Place) -> dict[str, Any]:
 
 
 def _prices(place: Place, name: str) -> list[float] | None:
-    if not place.is_here and find_spec("genai_prices") is None:
+    is_said = place.own_price(name, 0, 0) is not None
+    if not is_said and not place.is_here and find_spec("genai_prices") is None:
         return None
     from perdure.models.provider import ProviderModel  # noqa: PLC0415  only where something is set
 

@@ -7,7 +7,7 @@ import click
 
 from perdure.agents.planners import PLANNERS, Made
 from perdure.cli.goals import known_here, lacks, planned, tell
-from perdure.cli.journals import db_option
+from perdure.cli.journals import db_option, settings_for
 from perdure.cli.manners import tools_option
 from perdure.cli.printing import STANDARD_STREAM, json_option, print_json, write_output
 from perdure.plan.problems import Problem
@@ -37,7 +37,7 @@ def plan(goal: str, output: str, planner: Any, as_json: bool, **given: Any) -> N
     """
     tools = known_here(given["addresses"])
     made = planned(goal, tools, given, planner)
-    problems = lacks(made, tools)
+    problems = lacks(made, tools, settings_for(given["db"]))
     if as_json:
         print_json(_document(made, problems))
         return

@@ -1,12 +1,12 @@
 """`perdure run --dry-run`: what a plan would do, told; nothing is done, and no journal is touched."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import click
 import msgspec
 
-from perdure.cli.codes import code_of
+from perdure.cli.codes import INVALID_PLAN, code_of
 from perdure.cli.journals import opened
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import full_id
@@ -15,6 +15,7 @@ from perdure.core.policy import Judgement, told
 from perdure.engine import Engine, View
 from perdure.engine.rehearsing import ASSUMED, Rehearsal, outputs_of
 from perdure.plan import Plan
+from perdure.plan.problems import Problem, errors_in
 from perdure.plan.visible import lapse, money, number_of, visible
 
 MOST_LINES: Final = 500
@@ -39,17 +40,17 @@ async def outputs_from(settings: Settings, run: str | None) -> Mapping[str, Any]
         return dict(outputs_of((await View.of(journal, id_)).state))
 
 
-def show(found: Rehearsal, *, as_json: bool) -> int:
-    """Tell it; the exit code that a run of this kind would have."""
+def show(found: Rehearsal, lacks: Sequence[Problem] = (), *, as_json: bool) -> int:
+    """Tell it; the exit code that a run of this kind would have. `lacks` are what would stand in its way."""
     if as_json:
-        print_json(_document(found))
+        print_json(_document(found, lacks))
     else:
-        for line in _lines(found):
+        for line in _lines(found, lacks):
             click.echo(line)
-    return code_of(found.status, "")
+    return INVALID_PLAN if errors_in(lacks) else code_of(found.status, "")
 
 
-def _document(found: Rehearsal) -> dict[str, Any]:
+def _document(found: Rehearsal, lacks: Sequence[Problem]) -> dict[str, Any]:
     return {
         "schema": "perdure.rehearsal/1",
         "status": found.status,
@@ -62,15 +63,19 @@ def _document(found: Rehearsal) -> dict[str, Any]:
         "unforeseen": [{"step": step, "text": text} for step, text in found.unforeseen],
         "costs": found.costs,
         "diff": found.diff,
+        "lacks": [each.as_json() for each in lacks],
     }
 
 
 # ------------------------------------------------------------------------------- for people
 
 
-def _lines(found: Rehearsal) -> Iterator[str]:
+def _lines(found: Rehearsal, lacks: Sequence[Problem]) -> Iterator[str]:
     end = "how it would end cannot be foreseen" if found.status == "unforeseen" else f"it would have {found.status}"
+    if errors_in(lacks):
+        end = "it would not begin; with all that it needs, " + end
     yield f"dry run: {end}" + (f": {visible(found.failure)}" if found.failure else "")
+    yield from _section("lacks", (visible(str(each)) for each in lacks))
     yield from _section("steps", (f"{visible(step)}  {exit_}" for step, exit_ in found.steps))
     for kind, title in _TITLES.items():
         yield from _section(title, dict.fromkeys(_deed(each) for each in found.deeds if each.deed.kind == kind))

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import click
 
-from perdure.cli.arguments import is_goal, limit_options, limits_from, usable
+from perdure.cli.arguments import is_goal, limit_options, limits_from, readable, refuse
 from perdure.cli.detaching import detach_start
 from perdure.cli.driving import Start, carry_out
+from perdure.cli.feasibility import lacks_here
 from perdure.cli.granting import granted
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
@@ -22,9 +23,13 @@ from perdure.cli.manners import (
     tools_option,
     workspace_option,
 )
+from perdure.cli.printing import print_problems
 from perdure.cli.toolsets import hint_at_unseen, toolset_or_note
 from perdure.config import Settings
+from perdure.engine.starting import accepted
 from perdure.plan import Plan, Toolbox
+from perdure.plan.problems import errors_in
+from perdure.plan.reading import Reading
 from perdure.tools import BUILTIN, AnyTool, toolbox_of
 from perdure.tools.builtin import HANDS
 
@@ -65,11 +70,17 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     known = (*BUILTIN, *HANDS, *named, *theirs)
     toolbox = toolbox_of({each.name: each for each in known}.values(), offers)
     with hint_at_unseen(toolset):
-        found, inputs = _plan_and_inputs(plan, toolbox, {**given, "pairs": pairs, "file": file})
+        read, inputs = _plan_and_inputs(plan, toolbox, {**given, "pairs": pairs, "file": file})
     tools = (*named, *offers.loaded)
     settings = settings_for(given["db"])
+    found = read.usable()
+    accepted(found, inputs)  # what somebody has to give comes before what is not here
+    lacks = lacks_here(read, settings, (*known, *tools), given["workspace"])
     if given["dry_run"]:
-        ctx.exit(carried_out(_rehearsed(found, inputs, settings, given, (*tools, *theirs))))
+        ctx.exit(carried_out(_rehearsed(found, inputs, settings, {**given, "lacks": lacks}, (*tools, *theirs))))
+    if errors := errors_in(lacks):
+        refuse(errors, as_json=given["as_json"])
+    print_problems(() if given["as_json"] else lacks, err=True)
     place = str((given["workspace"] or Path.cwd()).resolve())
     job = Start(found, inputs, given["session"], given["seed"], place)
     if given["detach"]:
@@ -78,15 +89,15 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     ctx.exit(carried_out(carry_out(job, manner_from(settings, given, tools, toolset=toolset, begun=announce))))
 
 
-def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> tuple[Plan, dict[str, Any]]:
+def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
     if not is_goal(name):
         if given["planner"]:
             raise click.UsageError("--planner is for a GOAL, several words in quotation marks; this is a plan")
-        found = usable(name, limits_from(dict(given)), toolbox, as_json=given["as_json"])
-        return found, inputs_from(found.inputs, given["pairs"], given["file"])
+        found = readable(name, limits_from(dict(given)), toolbox, as_json=given["as_json"])
+        return found, inputs_from(found.usable().inputs, given["pairs"], given["file"])
     from perdure.cli.goals import made_for_run  # noqa: PLC0415  few need it, and it loads much
 
-    return made_for_run(name, toolbox, given), {}
+    return Reading(made_for_run(name, toolbox, given)), {}
 
 
 async def _rehearsed(
@@ -96,4 +107,4 @@ async def _rehearsed(
 
     world = {"tools": tools, "agent_planning": settings.agent_planning, **granted(given["workspace"])}
     found = await rehearse(plan, inputs, world, await outputs_from(settings, given["like"]))
-    return show(found, as_json=given["as_json"])
+    return show(found, given["lacks"], as_json=given["as_json"])

@@ -20,16 +20,14 @@ from perdure.core.calls import Call
 from perdure.engine import View
 from perdure.engine.knowing import rules_of
 from perdure.engine.stubbing import Missing, Stubbed, Unlike, stubbed
+from perdure.engine.unlike import unlike
 from perdure.plan.limits import Limits
-from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.visible import number_of, visible
 
 LONG: Final = 500
 """Letters of a value that are shown."""
 FEW: Final = 3
 """Places that are shown where two calls differ."""
-BEFORE: Final = 20
-"""Letters that are shown of what two texts have in common, before they differ."""
 
 
 async def stub(settings: Settings, name: str, file: str, given: Mapping[str, Any]) -> int:
@@ -80,8 +78,8 @@ def _call(call: Call | None) -> dict[str, Any] | None:
     return None if call is None else call.data
 
 
-def _difference(unlike: Unlike) -> dict[str, Any]:
-    return {"step": unlike.where or None, "recorded": unlike.recorded, "now": unlike.now}
+def _difference(found: Unlike) -> dict[str, Any]:
+    return {"step": found.where or None, "recorded": found.recorded, "now": found.now}
 
 
 def _lines(run: str, found: Stubbed) -> Iterator[str]:
@@ -106,24 +104,11 @@ def _told_missing(missing: Missing) -> Iterator[str]:
     yield f"call     {value_words(_call(missing.call), LONG)}"
     if missing.nearest is not None:
         yield f"nearest  {value_words(missing.nearest.data, LONG)} in {visible(missing.nearest_step)}"
-        for where, was, now in islice(_unlike(missing.nearest.data, _call(missing.call)), FEW):
+        for where, was, now in islice(unlike(missing.nearest.data, _call(missing.call)), FEW):
             yield f"differs  {visible(where)}: {value_words(was, LONG)} → {value_words(now, LONG)}"
 
 
-def _unlike(was: Raw, now: Raw, where: str = "") -> Iterator[tuple[str, Raw, Raw]]:
-    """Where two calls differ, and what stands there; of long texts, from shortly before that on."""
-    if is_mapping(was) and is_mapping(now):
-        for word in dict.fromkeys((*was, *now)):
-            yield from _unlike(was.get(word), now.get(word), f"{where}.{word}".lstrip("."))
-    elif isinstance(was, str) and isinstance(now, str) and was != now:
-        first = next((n for n, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
-        same = max(0, first - BEFORE)
-        yield where, was[same:], now[same:]
-    elif was != now:
-        yield where, was, now
-
-
-def _told_difference(unlike: Unlike) -> Iterator[str]:
-    yield f"it came out otherwise first in {visible(unlike.where) or 'the run itself'}"
-    yield f"recorded {value_words(unlike.recorded, LONG)}"
-    yield f"now      {value_words(unlike.now, LONG)}"
+def _told_difference(found: Unlike) -> Iterator[str]:
+    yield f"it came out otherwise first in {visible(found.where) or 'the run itself'}"
+    yield f"recorded {value_words(found.recorded, LONG)}"
+    yield f"now      {value_words(found.now, LONG)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from perdure.config.owned import read_owned
-from perdure.config.settings import PROVIDERS, Heads, SettingValueError
+from perdure.config.settings import PRICE_WORDS, PRICES, PROVIDERS, Heads, SettingValueError
 from perdure.config.values import Said
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def providers_in(said: Mapping[str, Said]) -> Mapping[str, Mapping[str, str]]:
     """Words by provider. `SettingValueError` if one cannot be meant."""
     found: dict[str, dict[str, str]] = {}
     for name, each in said.items():
-        provider, _, word = name.rpartition(".")
+        provider, _, word = name.partition(".")
         found.setdefault(provider, {})[word] = str(each.value)
     for provider, words in found.items():
         origin = next(each.origin for name, each in said.items() if name.startswith(f"{provider}."))
@@ -34,6 +34,9 @@ def _check(provider: str, words: Mapping[str, str], origin: str) -> None:
 
     if Path(origin).is_absolute():
         read_owned(Path(origin))
+    if alone := sorted({_model_of(word) for word in words if word.startswith(PRICES)} - _priced(words).keys()):
+        hint = f"write `in` and `out` under [{PROVIDERS}.{provider}.{PRICES}.{alone[0]!r}]"
+        raise SettingValueError(f"{origin}: {PROVIDERS}.{provider}: {alone[0]} has one price, and not two", hint)
     if flaw := flaw_of(provider, words.get("url", ""), words.get("key", "")):
         hint = 'write url = "http://localhost:8080/v1", and key = "NAME_OF_A_VARIABLE" if it wants a key'
         raise SettingValueError(f"{origin}: {PROVIDERS}.{provider}: {flaw}", hint)
@@ -51,7 +54,18 @@ def _place(provider: str, words: Mapping[str, str]) -> "Place":
 
     key, url = words.get("key", ""), words.get("url", "")
     known = KNOWN[provider].keys if provider in KNOWN and not url else ()
-    return Place(provider, url, (key,) if key else known)
+    return Place(provider, url, (key,) if key else known, tuple(_priced(words).items()))
+
+
+def _priced(words: Mapping[str, str]) -> Mapping[str, tuple[float, float]]:
+    """What a million tokens cost, in and out, by model; those of which both is said."""
+    names = dict.fromkeys(_model_of(word) for word in words if word.startswith(PRICES))
+    found = {name: [words.get(f"{PRICES}.{name}.{way}") for way in PRICE_WORDS] for name in names}
+    return {name: (float(first), float(last)) for name, (first, last) in found.items() if first and last}
+
+
+def _model_of(word: str) -> str:
+    return word.removeprefix(f"{PRICES}.").rpartition(".")[0]
 
 
 def models_of(heads: Heads) -> "Models":

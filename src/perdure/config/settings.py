@@ -21,9 +21,11 @@ PLANNING: Final = "agent_planning"
 MODELS: Final = "models"
 PROVIDERS: Final = "providers"
 PROVIDER_WORDS: Final = ("url", "key")
+PRICES: Final = "prices"
+PRICE_WORDS: Final = ("in", "out")
 LARGEST_NUMBER: Final = 1_000_000
 
-Value = bool | int | str | Path
+Value = bool | int | float | str | Path
 
 
 class ConfigError(PerdureError):
@@ -100,7 +102,7 @@ class Heads:
     tiers: Mapping[str, str] = field(default_factory=dict[str, str])
     """`provider:model` by tier."""
     providers: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    """Where providers are, and the variables that their keys are in."""
+    """Where providers are, the variables that their keys are in, and what their models cost."""
     named: frozenset[str] = frozenset()
     """Providers of models that the user has set; what a project sets names none."""
 
@@ -147,7 +149,7 @@ class Setting:
     """One thing that can be set."""
 
     name: str
-    kind: Literal["path", "number", "switch", "model", "text"]
+    kind: Literal["path", "number", "switch", "model", "text", "price"]
     default: str
     """As it would be written; for a path, in words."""
     meaning: str
@@ -159,7 +161,13 @@ class Setting:
     def takes(self) -> str:
         """What may be written."""
         numbers = f"a whole number from {self.least} to {LARGEST_NUMBER:,}"
-        others = {"path": "a path", "switch": "true or false", "model": "`provider:model`", "text": "a text"}
+        others = {
+            "path": "a path",
+            "switch": "true or false",
+            "model": "`provider:model` or `script:FILE`",
+            "text": "a text",
+            "price": "US dollars for a million tokens",
+        }
         return others.get(self.kind, numbers)
 
 
@@ -201,7 +209,7 @@ SETTINGS: Final = (
         "model",
         "",
         "The model that is asked where a plan says `default`, or a tier that is not set; `PERDURE_MODEL` sets it, too. "
-        "A project can choose among the providers that you name.",
+        "A project can choose among the providers that you name. `script:FILE` plays by a file with answers.",
     ),
     Setting(f"{MODELS}.weak", "model", "", "The model for what is easy, and should be cheap and quick."),
     Setting(f"{MODELS}.strong", "model", "", "The model for what is hard."),
@@ -218,6 +226,16 @@ SETTINGS: Final = (
         "",
         "The variable of the environment that has the key for it; without one, no key is sent.",
         user_only=True,
+    ),
+    *(
+        Setting(
+            f"{PROVIDERS}.NAME.{PRICES}.MODEL.{word}",
+            "price",
+            "",
+            f"US dollars for a million tokens {told}, of one of its models; of all others, if it is called `*`.",
+            user_only=True,
+        )
+        for word, told in zip(PRICE_WORDS, ("that it reads", "that it writes"), strict=True)
     ),
 )
 BY_NAME: Final = {setting.name: setting for setting in SETTINGS}

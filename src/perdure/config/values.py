@@ -14,6 +14,8 @@ from perdure.config.settings import (
     LARGEST_NUMBER,
     ONE_TOOL,
     POLICY_WORDS,
+    PRICE_WORDS,
+    PRICES,
     PROVIDER_WORDS,
     PROVIDERS,
     TABLES,
@@ -27,6 +29,7 @@ from perdure.config.settings import (
 )
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import Raw, is_mapping
+from perdure.ports import SCRIPT
 
 PREFIX: Final = "PERDURE_"
 """What the names of variables in the environment begin with."""
@@ -74,7 +77,9 @@ def _flat(table: Mapping[str, Raw], before: str = "") -> Iterator[tuple[str, Raw
 
 def _value(name: str, raw: Raw, source: Source) -> Value:
     setting = _setting(name, source)
-    read = {"path": _path, "number": _number, "switch": _switch, "model": _model, "text": _text}[setting.kind]
+    read = {"path": _path, "number": _number, "switch": _switch, "model": _model, "text": _text, "price": _price}[
+        setting.kind
+    ]
     value = read(raw, setting, source)
     if value is None:
         raise SettingValueError(f"{source.origin}: {name} is {repr(raw)[:80]}", f"write {setting.takes}")
@@ -104,7 +109,13 @@ def _of_provider(name: str) -> str:
     """The setting that is meant by a word about a provider, whose name is the user's."""
     table, _, rest = name.partition(".")
     provider, _, word = rest.partition(".")
-    return f"{PROVIDERS}.NAME.{word}" if table == PROVIDERS and provider and word in PROVIDER_WORDS else name
+    if table != PROVIDERS or not provider:
+        return name
+    if word in PROVIDER_WORDS:
+        return f"{PROVIDERS}.NAME.{word}"
+    model, _, way = word.removeprefix(f"{PRICES}.").rpartition(".")
+    is_price = word.startswith(f"{PRICES}.") and way in PRICE_WORDS and model.isprintable() and bool(model)
+    return f"{PROVIDERS}.NAME.{PRICES}.MODEL.{way}" if is_price else name
 
 
 def _not_here(name: str, source: Source) -> ConfigError:
@@ -121,6 +132,11 @@ def _check_harmless(name: str, value: Value, setting: Setting, source: Source) -
         raise ProjectSettingError(
             f"{source.origin}: {name} cannot be set by a project",
             f"set it in your own file, or as {PREFIX}{name.upper().replace('.', '__')} in the environment",
+        )
+    if isinstance(value, str) and value.startswith(SCRIPT):
+        raise ProjectSettingError(
+            f"{source.origin}: {name} is a script, and a project cannot say what a model answers",
+            f"if you trust its answers, name it yourself: {PREFIX}MODEL={value}",
         )
     if isinstance(value, Path) and not is_inside(value, source.directory):
         raise ProjectSettingError(
@@ -154,6 +170,19 @@ def _text(raw: Raw, _: Setting, source: Source) -> str | None:
     return raw if isinstance(raw, str) and 0 < len(raw) <= _LONGEST and raw.isprintable() else None
 
 
+def _price(raw: Raw, _: Setting, source: Source) -> float | None:
+    try:
+        found = float(raw) if isinstance(raw, str) and source.writes_text else raw
+    except ValueError:
+        return None
+    fits = isinstance(found, (int, float)) and not isinstance(found, bool) and 0 <= found <= LARGEST_NUMBER
+    return float(found) if fits else None
+
+
 def _model(raw: Raw, setting: Setting, source: Source) -> str | None:
     text = _text(raw, setting, source)
-    return text if text and _MODEL.fullmatch(text) else None
+    if not text or not _MODEL.fullmatch(text):
+        return None
+    if not text.startswith(SCRIPT):
+        return text
+    return f"{SCRIPT}{_path(text.removeprefix(SCRIPT), setting, source)}"

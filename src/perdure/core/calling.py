@@ -30,7 +30,7 @@ class Called(NamedTuple):
     step: str
     """Who calls it."""
     given: Mapping[str, Any] | None = None
-    """What it is given, as it is written; None: that is settled already."""
+    """What it is given, as it is written; None: that is settled already. Of a strategy, what it has noted."""
     agent: str = ""
     """Whose strategy it is, if the step is not under way: an agent may also work in its own way."""
 
@@ -81,7 +81,7 @@ class _Ahead:
     def _of_group(self, cell: Cell) -> Iterator[Called]:
         yield from () if is_item(cell) else _written(cell.node, cell.key)
         if cell.strategy:
-            yield Called("strategy", cell.strategy, cell.key)
+            yield Called("strategy", cell.strategy, cell.key, _memo_of(cell))
         for node in self._children(cell):
             yield from self._to_come(node)
 
@@ -138,6 +138,12 @@ class _Ahead:
             self._plans.add(name)
             for child in self._state.rules.outline(digest).index.root.children:
                 yield from self._to_come(child)
+
+
+def _memo_of(cell: Cell) -> Mapping[str, Any] | None:
+    """What the strategy of a group has noted."""
+    memo = cell.body.memo if isinstance(cell.body, Grown) else None
+    return memo if isinstance(memo, Mapping) else None  # pyright: ignore[reportUnknownVariableType]
 
 
 def _has_more(step: ToolStep) -> bool:

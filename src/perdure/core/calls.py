@@ -28,6 +28,14 @@ class Call(msgspec.Struct, frozen=True, gc=False):
         return {self.kind: self.name, "with": self.arguments}
 
 
+class Earlier(msgspec.Struct, frozen=True):
+    """A call that was made before, and what it gave."""
+
+    step: str
+    call: Call
+    output: Any
+
+
 class Approval(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """What a person has to agree to before it is done. Whatever changes in it is another thing to agree to."""
 

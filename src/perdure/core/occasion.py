@@ -5,12 +5,13 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from perdure.core.calls import CALL_KINDS, Failure
+from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
+from perdure.core.lending import called_by
 from perdure.core.seeing import inputs_of, output_of
 from perdure.core.state import State
-from perdure.plan.index import Node
+from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall
 
@@ -134,6 +135,11 @@ class Occasion:
         return "over" if found.status in {"over", "idle"} else "at work"
 
     @property
+    def index(self) -> Index:
+        """The plan as a tree, as the run itself has it: for those who only read, since nothing is copied."""
+        return self._turn.state.cells[""].scope.outline.index
+
+    @property
     def lines(self) -> list[str]:
         """The plan as it is, a line for each step: what it does, and how far it is."""
         return told_plan(self._turn.state)
@@ -171,7 +177,7 @@ def _line(state: State, node: Node) -> str:
 
 
 def _what(node: Node) -> str:
-    words = (word for kind in CALL_KINDS if (word := getattr(node.step, kind, None)))
+    words = (name for _, name in called_by(node))
     title = node.step.title[:LONGEST] if node.step and node.step.title else ""
     return " ".join(filter(None, (next(words, "steps" if node.children else "step"), f"({title})" if title else "")))
 

@@ -21,7 +21,7 @@ from perdure.core.state import State
 from perdure.core.values import keep, well_formed
 from perdure.engine.desk import FrontDesk
 from perdure.engine.handle import RunHandle
-from perdure.engine.heads import Heads
+from perdure.engine.heads import Heads, loops_of
 from perdure.engine.ids import new_id
 from perdure.engine.knowing import Everyone, knowledge_of
 from perdure.engine.means import Means
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from perdure.engine.stubbing import Stubbed
     from perdure.models import Models
     from perdure.plan.edits import AnyEdit
+    from perdure.plan.problems import Problem
     from perdure.tools.rules import Rule
 
 _log: Final = logging.getLogger("perdure.engine")
@@ -80,6 +81,7 @@ class Engine:
         self.idle = False
         """Whether it takes messages but begins nothing."""
         self._secrets = Secrets({})
+        self._heads: Heads | None = None
         self.memory = Recollection(journal, host.clock, self._secrets)
         """What runs have taught."""
         self.left: dict[str, PerdureError] = {}
@@ -140,7 +142,9 @@ class Engine:
         """
         spare_what_is_loaded()
         check_gate(adjust, is_open=agent_planning)
-        known = by_name([*tools_of(workspace), *tools])
+        agents = agents if callable(agents) else tuple(agents)
+        own = [tool for each in loops_of(agents).values() for tool in each.tools]
+        known = by_name([*tools_of(workspace), *tools, *own])
         named = dict(plans or {})
         held = Secrets({} if secrets is None else secrets)  # one that lists nothing may still have some
         layers = layers_of(policy)
@@ -168,7 +172,7 @@ class Engine:
             if performer is None and not idle:
                 host.rules.toolbox = lambda: toolbox_of(known.values())
             engine = cls(kept, host, Means(known, host.rules, hands, is_all=is_all), named)
-            engine._secrets, engine.memory = held, recollection
+            engine._secrets, engine.memory, engine._heads = held, recollection, heads
             engine.state = hands.state if hands else None if str(path) == ":memory:" else state_of(path)
             closing.push_async_callback(host.close, patience)
             if idle:
@@ -243,6 +247,18 @@ class Engine:
 
         found, diff = await on_a_copy(self._means.hands, walk)
         return replace(found, diff=self._secrets.redactor.text(diff))
+
+    def lacks(self, plan: Plan, inputs: Mapping[str, Any] | None = None) -> "list[Problem]":
+        """All that stands in the way of a plan here, before its first step: what is an error keeps it from its end.
+
+        Tools, agents, ways of working and models that are not there, skills that nobody has, inputs and secrets that
+        nobody gives, budgets that do not suffice even on the cheapest way. `start` refuses what it cannot begin; this
+        also tells what would fail on the way.
+        """
+        from perdure.agents.feasibility import infeasible, lacking  # noqa: PLC0415  few ask
+
+        means = self._means.told(inputs or {}, self._secrets, self._heads)
+        return (infeasible if self._means.is_all else lacking)(plan, means)
 
     def prepare(self, plan: Plan) -> Outline:
         """Make a plan ready, once for all of its runs; `PlanError` if it cannot be carried out here."""

@@ -12,7 +12,7 @@ from perdure.ports import Attempt, Model, Offer
 from perdure.tools import AnyTool
 
 if TYPE_CHECKING:
-    from perdure.agents.agent import Agent
+    from perdure.agents.agent import Agent, Loop
     from perdure.agents.performing import AgentPerformer
     from perdure.agents.roster import Roster
     from perdure.models import ModelPerformer, Models
@@ -37,40 +37,65 @@ class Heads:
         self._layers: Final = layers
         self._is_all: Final = is_all
         """Whether nobody performs a tool that is not among these."""
+        self._loops: Final = loops_of(self._agents)
+        for each in self._loops.values():
+            each.meet(tools, lambda: self._known)
+        self.own: Mapping[str, Any] = {}
+        """The user's own strategies."""
         self._planning: Final = planning
         """Whether plans may change by themselves."""
 
     def knows(self, call: Call) -> bool:
         """Whether a call is for somebody here."""
         if call.kind == "model":
-            return self._models is not None
+            return self._models is not None or call.name in self._loops
         return call.kind == "agent" and bool(self._agents) and self.roster.find(call.name) is not None
+
+    def find(self, name: str) -> object:
+        """A model by its tier or name. `NoModel` if it cannot be asked."""
+        from perdure.models.errors import NoModel  # noqa: PLC0415  few look ahead
+
+        if self._models is None:
+            raise NoModel("this engine has no models", 'open it with models={"default": …}')
+        return self._known.find(name)
 
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Ask a model, or an agent as a whole."""
+        if attempt.call.kind == "model" and attempt.call.name in self._loops:
+            return self._loops[attempt.call.name].ask(attempt)
         return (self._asking if attempt.call.kind == "model" else self._working).perform(attempt)
 
     def expected(self, call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
         """What a call of a model may take, with what the plan says of that."""
+        if call.name in self._loops:
+            return self._loops[call.name].expected(call, said)
         return said if self._models is None else self._asking.expected(call, said)
 
     async def close(self) -> None:
         """Let go of connections to providers, if there are any."""
-        if "_asking" in vars(self):
-            await self._asking.close()
+        for each in self._loops.values():
+            await each.close()
+        if "_known" in vars(self):
+            await self._known.close()
 
     def strategies(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
         """What agents are grown by: the user's own strategies, and those of the agents."""
+        self.own = own
         judged = {name: _judged(each) for name, each in own.items()}
         return _Ways(self, judged) if self._agents else judged
 
     @cached_property
-    def _asking(self) -> "ModelPerformer":
-        from perdure.models import ModelPerformer, Models  # noqa: PLC0415  most engines ask no model
+    def _known(self) -> "Models":
+        from perdure.models import Models  # noqa: PLC0415  most engines ask no model
 
         given = self._models() if callable(self._models) else self._models
-        models = given if isinstance(given, Models) else Models(given or {})
-        return ModelPerformer(models, self._offers)
+        return given if isinstance(given, Models) else Models(given or {})
+
+    @cached_property
+    def _asking(self) -> "ModelPerformer":
+        from perdure.models import ModelPerformer  # noqa: PLC0415  as above
+
+        return ModelPerformer(self._known, self._offers)
 
     @cached_property
     def _working(self) -> "AgentPerformer":
@@ -96,6 +121,12 @@ class Heads:
         layers = (*self._layers, *inner)
         meant = [self._tools[each] for each in sorted(self._tools) if any(fnmatchcase(each, name) for name in names)]
         return [_offer(each) for each in meant if judge(layers, each.called).verdict != "deny"]
+
+
+def loops_of(agents: "Iterable[Agent] | Callable[[], Iterable[Agent]]") -> "dict[str, Loop]":
+    """What agents of other frameworks work by, by the name of their models. Those of files have none."""
+    listed = () if callable(agents) else agents
+    return {each.model: each.loop for each in listed if each.loop is not None}
 
 
 class _Ways(Mapping[str, Any]):

@@ -1,6 +1,7 @@
 """What an engine has to carry out plans with, and whether that is enough for one: better not begun than failed."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
+from typing import TYPE_CHECKING, Any
 
 from perdure.core.outline import Outline
 from perdure.core.state import Rules, State
@@ -14,6 +15,10 @@ from perdure.plan.problems import PlanError
 from perdure.tools import AnyTool, toolbox_of
 from perdure.tools.hands import Hands
 
+if TYPE_CHECKING:
+    from perdure.agents.feasibility import Means as Told
+    from perdure.engine.heads import Heads
+
 
 class Means:
     """The tools of an engine, and what they may reach."""
@@ -24,7 +29,7 @@ class Means:
         """What tools may reach."""
         self.here = Here(tools, rules, is_all=is_all)
         self._rules = rules
-        self._is_all = is_all
+        self.is_all = is_all
         """Whether nobody else performs what is not among the tools."""
         self._checked: set[str] = set()
         """Plans that can be carried out here, by digest."""
@@ -43,13 +48,29 @@ class Means:
             return
         if _has_agents(outline):
             len(self._rules.strategies)  # which are made now, and found wanting now
-        toolbox = toolbox_of(self.tools.values()) if names and self._is_all else None
+        toolbox = toolbox_of(self.tools.values()) if names and self.is_all else None
         found = check(outline.plan, toolbox, outline.index, begun=not names)
         problems = [each for each in found if each.severity == "error"]
         if problems:
             raise PlanError(problems)
         self._sound.add(outline.digest)
         known.add(outline.digest)
+
+    def told(self, inputs: Mapping[str, Any], secrets: Container[str], heads: "Heads | None") -> "Told":
+        """What there is, as those see it who look ahead. Who else performs something may know more than we do."""
+        from perdure.agents.feasibility import Means as Told  # noqa: PLC0415  few look ahead
+
+        if not self.is_all or heads is None:
+            return Told(self.tools, inputs=inputs, secrets=secrets)
+        return Told(
+            self.tools,
+            inputs=inputs,
+            secrets=secrets,
+            agents=lambda: {each.name: each for each in heads.roster.agents},
+            strategies=lambda: self._rules.strategies,
+            own=heads.own,
+            models=heads.find,
+        )
 
     def place_for(self, outline: Outline, wanted: str) -> str:
         """The directory that a run of a plan works on; empty if nothing in it does."""

@@ -27,5 +27,6 @@ def check_gate(adjust: Adjuster | None, *, is_open: bool) -> None:
 
 def may_grow(rules: Rules, outline: Outline) -> bool:
     """Whether steps may come into a plan while it is carried out."""
-    grows = any(outline.traits(node).grows is not None for node in outline.index.nodes)
+    traits = [outline.traits(node) for node in outline.index.nodes] if rules.planning else []
+    grows = any(each.grows is not None or each.tool in rules.revisers for each in traits)
     return rules.planning and (grows or outline.plan.adjust is not None or rules.adjust is not None)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from perdure.core import events as e
 from perdure.core.calls import Call
 from perdure.core.evolve import evolve
+from perdure.core.judging import judging_call
 from perdure.core.seeing import asked
 from perdure.core.state import Rules, State
 from perdure.core.turn import CANCELLED
@@ -142,6 +143,8 @@ class _Reading:
         if event.deed == "undo":
             return undo_call(state.undoing[event.step, event.visit])
         try:
+            if event.deed == "judge":
+                return judging_call(state, state.cells[event.step])
             return asked(state, state.cells[event.step])[0]
         except ExpressionError:
             return None

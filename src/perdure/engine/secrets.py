@@ -46,6 +46,9 @@ class Secrets(Mapping[str, str]):
             self._given = {**self._given, name: value}
             self._redactor = None
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._source  # whether it is there, and not what it is
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._source)
 

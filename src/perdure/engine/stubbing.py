@@ -16,6 +16,7 @@ from perdure.core.accepting import Look, Message
 from perdure.core.calls import Call, Failure
 from perdure.core.cells import Cell
 from perdure.core.deciding import Moment
+from perdure.core.judging import judging_call
 from perdure.core.outline import Outline
 from perdure.core.refusing import Refused
 from perdure.core.seeing import output_of
@@ -245,7 +246,8 @@ class _Stub:
     def _call(self, command: Command) -> Call | None:
         if command.deed == "undo":
             return undo_call(self.state.undoing[command.step, command.visit])
-        return self.state.cells[command.step].work.call
+        cell = self.state.cells[command.step]
+        return judging_call(self.state, cell) if command.deed == "judge" else cell.work.call
 
     def _difference(self, status: str, output: Any) -> Unlike | None:
         """What came out otherwise first: a step that was over, in their order, or else the run."""

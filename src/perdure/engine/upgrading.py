@@ -122,7 +122,8 @@ class Here:
         known = self._rules.strategies
         if called.agent and (f"agent:{called.agent}" in known or not self._is_all):
             return None  # it works in its own way, or somebody else sees to it
-        return _not_there("strategy", called.name, names.strategies, known)
+        flaw = _not_there("strategy", called.name, names.strategies, known)
+        return flaw or _other(known[names.strategies.get(called.name, called.name)], called.given)
 
     def _tool_flaw(self, called: Called, names: Names) -> tuple[str, str] | None:
         tool = self._tools.get(names.tool(called.name))
@@ -186,6 +187,13 @@ def _not_there(kind: str, word: str, names: Mapping[str, str], known: Mapping[st
         return None
     stands = "" if name == word else f', which "{word}" stands for'
     return f'there is no {kind} "{name}"{stands}', did_you_mean(name, known)
+
+
+def _other(strategy: Any, noted: Mapping[str, Any] | None) -> tuple[str, str] | None:
+    """Why a strategy cannot go on with what it has noted, where it can tell."""
+    why_not = getattr(strategy, "why_not", None)
+    told = why_not(noted) if why_not is not None and noted is not None else ""
+    return (told, "") if told else None
 
 
 def _undo_flaw(tool: AnyTool, given: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -152,7 +152,10 @@ class Direct:
         return tokens_in(size) or 1, tokens_of(text_of(response)) or 1, 0
 
     def _usd(self, who: str, tokens_in: int, tokens_out: int, cached: int) -> float | None:
-        """By the name of who answered, which may be a dated one; else by the name that was asked."""
+        """As the user says; else by the name of who answered, which may be a dated one, or that was asked."""
+        own = self._place.own_price(self._name, tokens_in, tokens_out)
+        if own is not None:
+            return own
         for name in dict.fromkeys((who, self._name)):
             found = price_of(self._place, name, tokens_in, tokens_out, cached)
             if found is not None:

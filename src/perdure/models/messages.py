@@ -74,8 +74,8 @@ def _asked(remark: Remark, ids: "_Ids") -> ModelRequestPart:
 
 def _answered(remark: Answered, ids: "_Ids") -> ModelResponse:
     names = [ids.of_wish(each) for each in remark.wishes]
-    if recalled := _recalled(remark.thoughts, remark.wishes):
-        return recalled
+    if thought := recalled(remark.thoughts, remark.wishes):
+        return thought
     parts: list[ModelResponsePart] = [TextPart(remark.text)] if remark.text or not remark.wishes else []
     parts += [
         ToolCallPart(outer(each.tool), _arguments(each), name)
@@ -110,7 +110,7 @@ class _Ids:
         return wish.id or "call_0"
 
 
-def _recalled(thoughts: Any, wishes: Sequence[Wish]) -> ModelResponse | None:
+def recalled(thoughts: Any, wishes: Sequence[Wish]) -> ModelResponse | None:
     """What the provider said, with its thoughts; None if there are none, or they are not about these calls."""
     if not isinstance(thoughts, Mapping):
         return None

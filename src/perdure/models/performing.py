@@ -67,7 +67,7 @@ class ModelPerformer:
     async def _asked(self, model: Model, request: Request, thread: Thread, attempt: Attempt) -> Outcome:
         try:
             async with asyncio.timeout(request.seconds):
-                answer = await model.ask(request, _Listener(attempt, request.tokens or USUAL_TOKENS))
+                answer = await model.ask(request, Listener(attempt, request.tokens or USUAL_TOKENS))
         except ModelFailed as failed:
             return _not_answered(failed.failure.kind, Outcome(exit="failure", failure=failed.failure), failed.answer)
         except TimeoutError:
@@ -103,13 +103,14 @@ def _not_answered(kind: str, outcome: Outcome, answer: Answer | None) -> Outcome
     return Outcome(exit="failure", failure=outcome.failure, usage=used)
 
 
-class _Listener:
+class Listener:
     """Tells watchers what a model says while it says it. What is heard is no fact: the answer is."""
 
     def __init__(self, attempt: Attempt, most: int) -> None:
         self._attempt, self._most, self._heard, self._tail = attempt, most, 0, ""
 
     def __call__(self, piece: str) -> None:
+        """Hear a piece."""
         self._heard += len(piece)
         self._tail = f"{self._tail}{piece}"[-160:]
         share = min(0.99, self._heard / (PIECES * self._most))

@@ -42,6 +42,9 @@ KNOWN: Final = {
 }
 """Others are reached by their address, if they understand what OpenAI's clients say, as nearly all do."""
 LIBRARY: Final = "pydantic_ai"
+ANY: Final = "*"
+"""Stands for models whose price is not said."""
+MILLION: Final = 1_000_000
 _WORD: Final = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 
 
@@ -54,6 +57,15 @@ class Place:
     """Empty: where the provider is for everybody."""
     keys: tuple[str, ...] = ()
     """Variables of the environment, the first that is set counts; none: no key is needed."""
+
+    prices: tuple[tuple[str, tuple[float, float]], ...] = ()
+    """US dollars for a million tokens, in and out, by model; `*`: of all others. They count before the list."""
+
+    def own_price(self, model: str, tokens_in: int, tokens_out: int) -> float | None:
+        """What the user says that a call costs; None: nothing is said of it."""
+        said = dict(self.prices)
+        price = said.get(model, said.get(ANY))
+        return None if price is None else (tokens_in * price[0] + tokens_out * price[1]) / MILLION
 
     @property
     def is_here(self) -> bool:

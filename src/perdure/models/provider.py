@@ -59,9 +59,10 @@ class ProviderModel:
         return self._line
 
     def price(self, tokens_in: int, tokens_out: int) -> float | None:
-        """What a call would cost. Here: nothing, as nobody sends a bill."""
-        if self.place.is_here:
-            return 0.0
+        """What a call would cost: as the user says, else by the list. Here: nothing, as nobody sends a bill."""
+        own = self.place.own_price(self.name, tokens_in, tokens_out)
+        if own is not None or self.place.is_here:
+            return own or 0.0
         from perdure.models.prices import price_of  # noqa: PLC0415  it has a list of all prices
 
         return price_of(self.place, self.name, tokens_in, tokens_out)

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from perdure.models.errors import NoModel
+from perdure.models.errors import NoModel, NotNamed
 from perdure.plan.problems import did_you_mean
-from perdure.ports import Model
+from perdure.ports import SCRIPT, Model
 
 if TYPE_CHECKING:
     from perdure.models.places import Places
     from perdure.models.provider import ProviderModel
+    from perdure.models.scripted import ScriptedModel
 
 TIERS: Final = ("weak", "default", "strong")
 """Models by what they are for, not by their names."""
@@ -26,6 +27,7 @@ class Models:
         self._named: Final = dict(named)
         self._places = places
         self._made: Final[dict[str, ProviderModel]] = {}
+        self._scripts: Final[dict[str, ScriptedModel]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._named)
@@ -37,14 +39,29 @@ class Models:
             found = self._named.get("default")
         if found is None:
             return self._by_name(name)
-        return self._by_name(found) if isinstance(found, str) else found
+        if not isinstance(found, str):
+            return found
+        return self._script(found) if found.startswith(SCRIPT) else self._by_name(found)
 
     async def close(self) -> None:
         """Let go of connections."""
         for each in self._made.values():
             await each.close()
 
+    def _script(self, name: str) -> Model:
+        """Answers from a file: read once, so that it says the same as long as it is asked."""
+        if name not in self._scripts:
+            from perdure.models.scripted import ScriptedModel  # noqa: PLC0415  few engines play by a script
+
+            self._scripts[name] = ScriptedModel.from_file(name.removeprefix(SCRIPT))
+        return self._scripts[name]
+
     def _by_name(self, name: str) -> Model:
+        if name.startswith(SCRIPT):
+            told = "a plan cannot choose what a model says: a script is yours to name"
+            raise NotNamed(told, f'write `model: default`, and set PERDURE_MODEL="{name}"')
+        if name in TIERS:
+            raise NoModel(f"no model is set for {name!r}", CONFIGURE)
         if ":" not in name:
             raise NoModel(f"there is no model for {name!r}", _meant(name, self._named))
         if name not in self._made:

@@ -1,11 +1,12 @@
-"""What is remembered of a run: what it was for, how it ended and why it failed; and how its agents did."""
+"""What is remembered of a run: what it was for, how it ended and why it failed; how its agents did, and learned."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.core.delegating import is_delegating
+from perdure.core.lessons import LESSON, learned_in
 from perdure.core.state import State
 from perdure.plan.model.parts import ANYBODY, AgentCall
 from perdure.ports import OUTCOME, TASK, Memory
@@ -54,6 +55,16 @@ def tasks_of(state: State, events: Iterable[e.Event], at: int) -> Iterator[Memor
                 by="agent",
                 at=at,
             )
+
+
+def lessons_of(state: State, events: Iterable[e.Event], at: int) -> Iterator[Memory]:
+    """What agents have learned whose work has ended just now."""
+    for event in events:
+        cell = state.cells.get(event.step) if isinstance(event, e.StepEnded) else None
+        if cell is not None and cell.kind == "agent":
+            about: dict[str, Any] = {"kind": LESSON, "run": state.run, "by": "agent", "at": at}
+            for task, text, step in learned_in(state, cell):
+                yield Memory(id=f"l_{state.run}_{step}", text=text, about=task, step=step, **about)
 
 
 def _at_work(state: State, ended: e.StepEnded) -> str:

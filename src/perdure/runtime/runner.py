@@ -19,6 +19,7 @@ from perdure.core.allowing import branches_around, layers_around
 from perdure.core.calls import Call, Outcome
 from perdure.core.cells import Cell
 from perdure.core.conversing import before
+from perdure.core.earlier import siblings
 from perdure.core.judging import judging_call
 from perdure.core.origins import explained
 from perdure.core.policy import Layer
@@ -46,7 +47,7 @@ from perdure.ports import (
     nothing_before,
 )
 from perdure.runtime.keys import key_of
-from perdure.runtime.remembering import outcome_of, tasks_of
+from perdure.runtime.remembering import lessons_of, outcome_of, tasks_of
 from perdure.runtime.stage import NOT_BEGUN, Stage, countable, presentable
 from perdure.runtime.summing import counters_of
 
@@ -267,7 +268,7 @@ class Runner:
         ended = self.state.ended
         memories = () if ended is None else (outcome_of(self.state, ended, at),)
         if len(self.state.holders) > 1:  # there may be agents
-            memories = (*memories, *tasks_of(self.state, events, at))
+            memories = (*memories, *tasks_of(self.state, events, at), *lessons_of(self.state, events, at))
         return Turn(self.run, first, entries, artifacts, self._summary(), asked, answered, memories)
 
     def _summary(self) -> Summary | None:
@@ -421,6 +422,7 @@ class Runner:
             digest=work.digest, layers=layers, approved=frozenset(work.approved),
             contained=branches_around(cell, layers), note=self.stage.note, read=state.read,
             before=nothing_before if call.kind == "tool" else partial(before, cell, partial(call_of, state)),
+            earlier=partial(siblings, state, cell),
         )  # fmt: skip
 
     def _layers(self, cell: Cell, call: Call) -> tuple[Layer, ...]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -24,9 +24,14 @@ async def folded(journal: Journal, run: str) -> State:
 
 def rules_of(journal: Journal) -> Rules:
     """All that folding needs."""
+    return rules_from(journal.fetch)
+
+
+def rules_from(fetch: Callable[[str], bytes]) -> Rules:
+    """The same, where values are found by their digests."""
     return Rules(
-        lambda digest: json.loads(journal.fetch(digest)),
-        lambda digest: Outline(Plan.model_validate_json(journal.fetch(digest))),
+        lambda digest: json.loads(fetch(digest)),
+        lambda digest: Outline(Plan.model_validate_json(fetch(digest))),
     )
 
 

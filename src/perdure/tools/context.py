@@ -5,10 +5,11 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+from perdure.core.calls import Earlier
 from perdure.core.policy import Judgement
 from perdure.ports import Attempt, Chosen, Desk, Memories, NoMemory, Wanted
 from perdure.tools.failure import ToolFailure
@@ -93,6 +94,11 @@ class Context:
     def arguments(self) -> Mapping[str, Any]:
         """What the plan gave, as JSON."""
         return self._attempt.call.arguments
+
+    @property
+    def earlier(self) -> Sequence[Earlier]:
+        """What was called before in the same agent's work, and what it gave, the oldest first."""
+        return self._attempt.earlier()
 
     @property
     def hands(self) -> Hands:

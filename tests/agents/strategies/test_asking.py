@@ -6,7 +6,7 @@ import json
 import agent_scenes
 import msgspec
 import pytest
-from agent_scenes import ASKED, BESIDE, EFFECTS, SCENES, plan_for
+from agent_scenes import ASKED, EFFECTS, SCENES, plan_for, settings
 
 from perdure import Engine, Plan
 from perdure.agents import Agent
@@ -34,7 +34,7 @@ def written(said):
 async def promises_in(plan, **world):
     """What each call of a model was promised, and what it took."""
     tools = [agent_scenes.take, agent_scenes.look, agent_scenes.fail]
-    async with Engine.open(tools=tools, **world) as engine:
+    async with Engine.open(**{"tools": tools, **world}) as engine:
         run = await engine.start(plan)
         result = await run.result()
         _, entries = await engine.journal.load(run.id)
@@ -52,10 +52,10 @@ def place(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_e21_no_call_takes_more_than_it_was_promised(scene):
-    agent, script, output, _ = SCENES[scene]
+    _, script, output, _ = SCENES[scene]
     document = plan_for(scene).model_dump(mode="json", by_alias=True, exclude_defaults=True)
     plan = Plan.model_validate({**document, "budget": {"tokens": 1_000_000}})
-    world = {"agents": [agent, *BESIDE.get(scene, ())], "models": {"default": Counting(script)}}
+    world = settings(scene) | {"models": {"default": Counting(script)}}
     result, promises = asyncio.run(promises_in(plan, **world))
     assert result.output == output
     assert promises

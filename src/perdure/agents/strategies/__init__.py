@@ -9,7 +9,10 @@ from functools import partial
 from typing import Final
 
 from perdure.agents.agent import Agent
+from perdure.agents.strategies.adapted import AdaptedOptions, adapted
 from perdure.agents.strategies.draft import Drafting, draft
+from perdure.agents.strategies.follow import Following, follow
+from perdure.agents.strategies.meta import Selecting, meta
 from perdure.agents.strategies.plan import Planning, plan
 from perdure.agents.strategies.react import Reacting, react
 from perdure.agents.strategies.reflexion import ReflexionOptions, reflexion
@@ -22,7 +25,10 @@ from perdure.tools import AnyTool
 
 AgentStrategy = Callable[[View, Agent], Move | Finish | None]
 OPTIONS: Final[Mapping[str, type[Part]]] = {
+    "adapted": AdaptedOptions,
     "draft": Drafting,
+    "follow": Following,
+    "meta": Selecting,
     "plan": Planning,
     "react": Reacting,
     "reflexion": ReflexionOptions,
@@ -36,10 +42,13 @@ OPTIONS: Final[Mapping[str, type[Part]]] = {
 def strategies(tools: Mapping[str, AnyTool]) -> dict[str, AgentStrategy]:
     """Those that come with it, by name; some have to know which tools there are."""
     return {
+        "adapted": adapted,
         "draft": partial(draft, tools=tools),
+        "follow": partial(follow, tools=tools),
+        "meta": partial(meta, tools=tools),
         "plan": plan,
         "react": partial(react, tools=tools),
-        "reflexion": reflexion,
+        "reflexion": partial(reflexion, tools=tools),
         "sample": sample,
         "single": single,
         "tree": tree,

@@ -45,7 +45,7 @@ def ask(  # noqa: PLR0913  each is a part of the question, given by name
     told = "" if after else who_is(agent, wanted(view)) if told is None else told
     size = words.size + pieces_in(told) + (length_of(returns) if returns else 0)
     reads = tokens_in(size) + FRAME + (after.tokens if after else 0)
-    most = _most(view, agent, reads)
+    most = most_of(view, agent, reads)
     cost = call_cost(view, model or agent.model, reads, most)
     step: dict[str, Any] = {"model": model or agent.model, "tokens": most, "estimate": {"tokens": reads + most}}
     step |= {"after": after.id} if after else {"tools": list(tools), **_opening(agent, told)}
@@ -60,7 +60,7 @@ def _opening(agent: Agent, told: str) -> dict[str, Any]:
     return {word: value for word, value in said.items() if value is not None}
 
 
-def _most(view: View, agent: Agent, reads: int) -> int:
+def most_of(view: View, agent: Agent, reads: int) -> int:
     """The most an answer may have: what the agent says, and no more than is left beside what is read."""
     left = view.left.get("tokens")
     usual = usual_tokens(agent)

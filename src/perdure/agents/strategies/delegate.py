@@ -39,16 +39,17 @@ def delegate(view: View, among: Sequence[str], way: Way) -> Move | Finish | None
     if last.tag == CHOICE:
         return _given(view, last, tried, way) if last.exit == "success" else _nobody(view, last, tried)
     if last.failure is not None and last.failure.kind in FALLING:
-        return _choose(view, among, tried)
+        return _choose(view, among, tried, last.id)
     return _over(last)
 
 
-def _choose(view: View, among: Sequence[str], tried: Sequence[str]) -> Move:
+def _choose(view: View, among: Sequence[str], tried: Sequence[str], failed: str = "") -> Move:
     wanted = {"skills": list(view.skills), "among": list(among), "without": list(tried), "priority": view.priority}
     given = {word: value for word, value in wanted.items() if value}
     step = {"tool": CHOOSE, "with": given, "retry": PATIENCE}
     id_ = f"s{view.born + 1}"
-    return Move(add=[step], tags={id_: CHOICE}, memo={CHOICE: id_, "tried": list(tried)})
+    dropped = [failed] if failed else []
+    return Move(add=[step], drop=dropped, tags={id_: CHOICE}, memo={CHOICE: id_, "tried": list(tried)})
 
 
 def _given(view: View, choice: Child, tried: Sequence[str], way: Way) -> Move:

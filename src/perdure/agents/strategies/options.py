@@ -10,7 +10,7 @@ from perdure.plan.model.parts import Part
 from perdure.plan.sayings import sentence
 
 P = TypeVar("P", bound=Part)
-OTHERS: Final = frozenset({"draft", "plan", "react", "reflexion", "sample", "single", "tree"})
+OTHERS: Final = frozenset({"draft", "follow", "meta", "plan", "react", "reflexion", "sample", "single", "tree"})
 """Names under which the options of other strategies stand."""
 
 

@@ -28,6 +28,7 @@ from perdure.tools import AnyTool
 _TOOL: Final = re.compile(TOOL_PATTERN)
 _ODD: Final = re.compile(r"[\"'\\\r\n]")
 """What the name of an argument cannot have, if it is to stand in a path."""
+NOTHING: Final = Words()
 
 
 class Reacting(Part):
@@ -41,11 +42,11 @@ class Reacting(Part):
     """How often an answer that does not fit is sent back."""
 
 
-def react(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Move | Finish | None:
-    """Think, or do what the last thought asks for, or be done."""
+def react(view: View, agent: Agent, tools: Mapping[str, AnyTool], note: Words = NOTHING) -> Move | Finish | None:
+    """Think, or do what the last thought asks for, or be done. `note` is told with every thought."""
     if view.live:
         return None
-    work = _Work(view, agent, options_of(agent, "react", Reacting))
+    work = _Work(view, agent, options_of(agent, "react", Reacting), note)
     if view.first:
         return work.begin(sum(_length(tools[each]) for each in agent.tools if each in tools))
     thought = view.child(view.memo["thought"])
@@ -60,12 +61,13 @@ class _Work:
     view: View
     agent: Agent
     options: Reacting
+    note: Words
 
     # ------------------------------------------------------------ thinking
 
     def begin(self, offered: int) -> Move | Finish:
         """The first thought. What is told of the tools is so many pieces of tokens long."""
-        told, words = f"{prompt('react')}\n\n{wanted(self.view)}", task_of(self.view).beside(offered)
+        told, words = f"{prompt('react')}\n\n{wanted(self.view)}", task_of(self.view).add(self.note).beside(offered)
         how: Mapping[str, Any] = {"told": who_is(self.agent, told), "tools": self.agent.tools}
         return self._thought(ask(self.view, self.agent, words, returns=schema_of(self.view), **how))
 
@@ -73,7 +75,7 @@ class _Work:
         """Go on with the conversation."""
         sizes = [length_of(_told(each)) for each in self.view.fresh if each.id != last.id]
         sizes += [length_of(each) for each in results if not isinstance(each, str)]
-        asked = ask(self.view, self.agent, Words().beside(sum(sizes)), returns=schema_of(self.view), after=last)
+        asked = ask(self.view, self.agent, self.note.beside(sum(sizes)), returns=schema_of(self.view), after=last)
         asked.step["results"] = list(results)
         return self._thought(asked)
 

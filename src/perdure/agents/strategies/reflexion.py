@@ -2,10 +2,11 @@
 
     s1 attempt → s2 judge → s3 reflect → s4 attempt (with the lesson) → s5 judge → … → {answer, lessons, rounds, score}
 
-Nothing that an attempt did is undone: the next one goes on from what it finds.
+Nothing that an attempt did is undone: the next one goes on from what it finds. Lessons are remembered when the group is
+over. Where there is a memory, a first step looks for those of earlier runs with the same task.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -18,13 +19,15 @@ from perdure.agents.strategies.asking import Asked, ask, grown, longest
 from perdure.agents.strategies.costs import COUNTED, FREE, Cost, fits, lacking, rest_of, share_of, sum_of
 from perdure.agents.strategies.judging import Judge
 from perdure.agents.strategies.options import options_of
+from perdure.agents.strategies.recalling import SEARCH, recall_step, recalled, told
 from perdure.agents.strategies.trying import Trials
 from perdure.agents.strategies.words import Words, facts_of, length_of, ref, task_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
+from perdure.core.lessons import LESSON as LEARNED
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError, parse
-from perdure.plan.model.parts import Count, Criterion, JsonObject, Line, Many, Name, Number, Part
+from perdure.plan.model.parts import Amount, Count, Criterion, JsonObject, Line, Many, Name, Number, Part
 
 LESSON: Final[dict[str, Any]] = {
     "type": "object",
@@ -51,6 +54,8 @@ class ReflexionOptions(Part):
     """The score that is good enough."""
     memory: Count = 3
     """How many of the last lessons an attempt is told."""
+    recall: Amount = 3
+    """How many lessons of earlier runs with the same task an attempt is told besides; 0: nobody looks for them."""
     ask: Line = REFLECT
     """How a lesson is asked for."""
 
@@ -63,13 +68,13 @@ class ReflexionOptions(Part):
         return self
 
 
-def reflexion(view: View, agent: Agent) -> Move | Finish | None:
-    """Attempt, judge, reflect, and attempt again."""
+def reflexion(view: View, agent: Agent, tools: Container[str] = ()) -> Move | Finish | None:
+    """Attempt, judge, reflect, and attempt again. `tools`: those that there are, where that is known."""
     options = options_of(agent, "reflexion", ReflexionOptions)
     judge = options.judge or (None if options.accept else Judge(model=agent.model))
     rounds = _Rounds(view, agent, options, judge and Trials(view, agent, judge))
     if view.first:
-        return rounds.attempt(_START)
+        return rounds.recall() if options.recall and SEARCH in tools else rounds.attempt(_START)
     return None if view.live else rounds.go_on(view.fresh[-1])
 
 
@@ -86,6 +91,9 @@ class _Rounds:
     def go_on(self, news: Child) -> Move | Finish:
         """Look at what came of the last move."""
         match self.view.memo["phase"]:
+            case "recall":
+                earlier = recalled(self.view, news, self.options.recall)
+                return self.attempt({**_START, "earlier": earlier})
             case "attempt":
                 return self._judge(news)
             case "judge":
@@ -95,6 +103,16 @@ class _Rounds:
 
     # ------------------------------------------------------------ attempts
 
+    def recall(self) -> Move:
+        """Look first for what earlier runs have learned, if an attempt can be paid beside that."""
+        if not fits(sum_of({"steps": 1}, self._call_cost(), self._judge_cost()), self.view.left):
+            return self.attempt(_START)
+        return Move(add=[recall_step()], memo={**_START, "phase": "recall"})
+
+    def _known(self, memo: Mapping[str, Any]) -> list[str]:
+        """Where the lessons are found that an attempt is told: those of earlier runs, then the last of its own."""
+        return [*memo.get("earlier", ()), *map(_lesson, memo["lessons"])]
+
     def attempt(self, memo: Mapping[str, Any]) -> Move:
         """Make an attempt, with the last lessons and a share of what is left."""
         step = self._own_step(memo) if self.options.attempt else self._agent_step(memo)
@@ -103,16 +121,15 @@ class _Rounds:
 
     def _agent_step(self, memo: Mapping[str, Any]) -> dict[str, Any]:
         task = "${inputs.task}"
-        if memo["lessons"]:
-            told = "".join(f"\n- {ref(_lesson(each))}" for each in memo["lessons"])
-            task += f"\n\nThis was tried before. What was learned:{told}"
+        if known := self._known(memo):
+            task += f"\n\nThis was tried before. What was learned:{told(known)}"
         step: dict[str, Any] = {"agent": self.view.agent, "strategy": self.options.strategy, "task": task}
         shown = {"context": "${inputs.context}"} if self.view.context else {}
         step |= {"with": {**facts_of(self.view), **shown}, "verdicts": list(self.view.verdicts)}
         return step if self.view.returns is None else {**step, "returns": dict(self.view.returns)}
 
     def _own_step(self, memo: Mapping[str, Any]) -> dict[str, Any]:
-        lessons = [ref(_lesson(each)) for each in memo["lessons"]]
+        lessons = [ref(each) for each in self._known(memo)]
         given = {"task": "${inputs.task}", "facts": facts_of(self.view), "lessons": lessons, "round": memo["round"]}
         plan = {"steps": [{**(self.options.attempt or {}), "id": "attempt"}], "output": "${steps.attempt.output}"}
         return {"plan": plan, "with": given}
@@ -191,7 +208,8 @@ class _Rounds:
         needed = sum_of(asked.cost, next_)
         if not fits(needed, self.view.left):
             return self._give_up(memo, attempt, wrong, f"; for another round, {lacking(needed, self.view.left)}")
-        return Move(add=grown([asked], rest_of(self.view.left, next_)), memo={**memo, "phase": "reflect"})
+        tags = {f"s{self.view.born + 1}": LEARNED}
+        return Move(add=grown([asked], rest_of(self.view.left, next_)), tags=tags, memo={**memo, "phase": "reflect"})
 
     def _question(self, memo: Mapping[str, Any], attempt: Child, wrong: Words) -> Asked:
         words = Words().say("The task:\n").show("inputs.task", self.view.task)

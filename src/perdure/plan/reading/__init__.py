@@ -1,6 +1,6 @@
 """Reading: a file, a text or plain data becomes a plan, or a list of everything that is wrong with it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
@@ -34,6 +34,12 @@ class Reading:
     plan: Plan | None
     problems: list[Problem] = field(default_factory=list[Problem])
     dialect: str = "current"
+    place: Callable[[Iterable[Problem]], list[Problem]] = field(default=list[Problem], compare=False, repr=False)
+    """Finds where problems of the plan stand in the document."""
+
+    def with_more(self, problems: Iterable[Problem]) -> "Reading":
+        """The same with what somebody else has found wrong with the plan."""
+        return replace(self, problems=[*self.problems, *self.place(problems)])
 
     @property
     def errors(self) -> list[Problem]:
@@ -160,7 +166,12 @@ def _read(raw: Raw, source: Source, limits: Limits, toolbox: Toolbox | None) -> 
             problems.append(
                 Problem("PRD1103", "this cannot be read as a plan", (), "write `steps` as a list of mappings")
             )
-    return Reading(plan, _located(first_of(problems), source, limits, raw), translation.dialect)
+
+    def place(more: Iterable[Problem]) -> list[Problem]:
+        found = [_placed(_in_document(each, translation.document), translation) for each in more]
+        return _located(first_of(found), source, limits, raw)
+
+    return Reading(plan, _located(first_of(problems), source, limits, raw), translation.dialect, place)
 
 
 def _is_news(problem: Problem, said: list[Problem]) -> bool:

@@ -1,0 +1,52 @@
+"""Follow: work as `react` does, by a plan that is given, with how it stands before every thought.
+
+The plan and the tools are facts of the task (`plan`, `tools`), so the agent is made when the work begins: with just
+these tools, and with this plan in what it is told. How the plan stands follows from the calls of its group.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from perdure.agents.agent import Agent
+from perdure.agents.prompts import prompt
+from perdure.agents.strategies.checklist import claimed, items_in, ticked, told, unmarked
+from perdure.agents.strategies.react import react
+from perdure.agents.strategies.words import Words
+from perdure.core.growth import Finish, Move, View
+from perdure.plan.model.parts import Part
+from perdure.plan.raw import is_list
+from perdure.tools import AnyTool
+
+PLAN: Final = "plan"
+TOOLS: Final = "tools"
+"""The facts by which a task says what to work by, and with what."""
+
+
+class Following(Part):
+    """Nothing of its own; how long it goes on stands under `react`."""
+
+
+def follow(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Move | Finish | None:
+    """Think with the plan in view; mark what is begun, and what is over."""
+    if view.live:
+        return None
+    items = items_in(view.facts.get(PLAN))
+    marks = ticked(items, unmarked(items) if view.first else view.memo["marks"], view.fresh)
+    wish = react(view, _made(view, agent, tools), tools, told(items, marks) if items else Words())
+    if not isinstance(wish, Move):
+        return wish
+    called = {f"s{view.born + n}": str(step["tool"]) for n, step in enumerate(wish.add, 1) if "tool" in step}
+    mine = claimed(items, marks, called)
+    tags = {**wish.tags, **{id_: {"item": item} for id_, item in mine.items()}}
+    return replace(wish, tags=tags, memo={**wish.memo, "marks": {**marks, **dict.fromkeys(mine.values(), "running")}})
+
+
+def _made(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Agent:
+    """The agent for this task: as it is, with the tools that the task names, of those that it may call."""
+    said: Any = view.facts.get(TOOLS)
+    named = {*map(str, cast("list[Any]", said))} if is_list(said) else None
+    may = agent.tools or tuple(sorted(tools)) if named is not None else agent.tools
+    kept = tuple(each for each in may if named is None or each in named)
+    instructions = "\n\n".join(filter(None, (agent.instructions, prompt("follow"))))
+    return agent.model_copy(update={"tools": kept, "instructions": instructions})
