@@ -73,7 +73,7 @@ class _Work:
         return found[: self.options.shown]
 
     def _able(self, names: Iterable[Any]) -> list[AnyTool]:
-        return [self.tools[each] for each in names if each in self.tools and not each.startswith(PLANNING)]
+        return [self.tools[each] for each in names if isinstance(each, str) and each in self.tools and not each.startswith(PLANNING)]
 
     def _listed(self, fact: str) -> list[Any]:
         said: Any = self.view.facts.get(fact)
