@@ -1,6 +1,7 @@
 """A8 E10: an agent of pydantic-ai works in its own way, and each of its questions and calls is a step."""
 
 import asyncio
+import gc
 import json
 from dataclasses import dataclass
 
@@ -12,12 +13,13 @@ from pydantic_ai.capabilities import ProcessEventStream
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
-from pydantic_ai.toolsets import ExternalToolset
+from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
 
-from perdure import Engine, Plan, tool
+from perdure import Engine, Plan, ToolFailure, tool
 from perdure.agents import Agent as PerdureAgent
 from perdure.agents import BadAgent
-from perdure.agents.adapted import Changed, NotAdapted, adapted, context
+from perdure.agents.adapted import Changed, NotAdapted, adapted, context, keeping
+from perdure.agents.adapted.held import HeldLoop
 from perdure.models import Models
 from perdure.models.places import Place, Places
 from perdure.testing.models import ScriptedModel, calls
@@ -367,15 +369,185 @@ def _payer(begun):
     return agent
 
 
+# ------------------------------------------------------------------------------- more loops than are kept
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """No more than two loops are kept, but for those in use."""
+    monkeypatch.setattr(keeping, "MOST", 2)
+
+
+class Meeting:
+    """A place where everybody waits until all are there."""
+
+    def __init__(self, size):
+        self._missing, self._full = size, asyncio.Event()
+
+    async def come(self):
+        self._missing -= 1
+        if self._missing <= 0:
+            self._full.set()
+        await asyncio.wait_for(self._full.wait(), 20)
+
+
+class Shop(FunctionToolset):
+    """Tools that are there for as long as an agent works."""
+
+    visitors = 0
+    seconds = 0
+    """How long it takes to leave."""
+
+    async def __aenter__(self):
+        self.visitors += 1
+        return self
+
+    async def __aexit__(self, *_):
+        await asyncio.sleep(self.seconds)
+        self.visitors -= 1
+
+
+async def all_at_once(guest, size):
+    steps = [{**GO, "id": f"go{each}"} for each in range(size)]
+    async with Engine.open(agents=[guest]) as engine:
+        run = await engine.start(Plan.model_validate({"steps": [{"id": "all", "parallel": steps}]}))
+        return await asyncio.wait_for(run.result(), 30)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a8_many_that_think_do_not_disturb_each_other(few):
+    """Those that are at work stay so, however many there are."""
+
+    async def go():
+        meeting = Meeting(6)
+
+        async def instructions():
+            await meeting.come()
+            return "Be brief."
+
+        agent = Agent(model(Script("seen")), name="guest", instructions=instructions)
+        return await all_at_once(adapted(agent), 6)
+
+    result = asyncio.run(go())
+    assert result.ok, result.failure
+    assert {each.attempts for each in result.steps.values() if each.attempts} == {1}
+
+
+def test_a8_many_that_call_keep_what_is_open_for_them(few):
+    async def go():
+        meeting, shop = Meeting(6), Shop()
+
+        @shop.tool_plain
+        async def look() -> int:
+            await meeting.come()
+            await asyncio.sleep(0.05)
+            return shop.visitors
+
+        agent = Agent(model(Script([ToolCallPart("look", {})], "seen")), name="guest", toolsets=[shop])
+        return await all_at_once(adapted(agent, declared={"look": {"repeat": "safe"}}), 6)
+
+    result = asyncio.run(go())
+    assert result.ok, result.failure
+    assert max(each.output for key, each in result.steps.items() if key.endswith("/1.4")) == 6
+
+
+@pytest.mark.filterwarnings("error")
+def test_a8_a_loop_that_is_given_up_before_it_begins_leaves_nothing_behind():
+    async def go():
+        held, begun = HeldLoop(), []
+
+        async def work():
+            begun.append(1)
+
+        held.begin(work)
+        await held.gone()
+        with pytest.raises(ToolFailure, match="given up"):
+            await held.settled()
+        return begun
+
+    assert asyncio.run(go()) == []
+    gc.collect()  # whatever was never awaited is told of here
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_e14_an_agent_that_cancels_itself_is_led_again_to_where_it_was(turn):
+    """E14: the next try has a loop of its own, and asks nobody again."""
+    told = []
+
+    async def instructions():
+        told.append(1)
+        if len(told) == turn:
+            raise asyncio.CancelledError
+        return "Be brief."
+
+    script = Script([ToolCallPart("look", {"at": "map"})], "seen")
+    agent = Agent(model(script), name="guest", instructions=instructions)
+    agent.tool_plain(lambda at: at, name="look")
+    result = worked(adapted(agent, declared={"look": {"repeat": "safe"}}))
+    assert (result.failure, result.output) == (None, "seen")
+    assert (len(script.asked), sum(each.attempts == 2 for each in result.steps.values())) == (2, 1)
+
+
+@pytest.mark.parametrize("end", ["cancel", "budget"])
+def test_a8_a_run_that_is_over_keeps_no_loop(end):
+    """E17: nobody tells an agent that there is no more budget; what it has open is closed all the same."""
+
+    async def go():
+        shop, looking = Shop(), asyncio.Event()
+
+        @shop.tool_plain
+        async def look() -> int:
+            looking.set()
+            await asyncio.sleep(60 if end == "cancel" else 0)
+            return shop.visitors
+
+        agent = Agent(model(Script([ToolCallPart("look", {})], "seen")), name="guest", toolsets=[shop])
+        guest = adapted(agent, declared={"look": {"repeat": "safe"}})
+        async with Engine.open(agents=[guest]) as engine:
+            run = await engine.start(Plan.model_validate({"steps": [GO], "budget": {"calls": 1, "then": "fail"}}))
+            await asyncio.wait_for(looking.wait(), 20)
+            assert shop.visitors == 1
+            if end == "cancel":
+                await run.cancel()
+            assert not (await asyncio.wait_for(run.result(), 20)).ok
+            await asyncio.sleep(0.05)
+            return shop.visitors
+
+    assert asyncio.run(go()) == 0
+
+
+@pytest.mark.parametrize("end", ["run", "engine"])
+def test_a8_an_engine_that_is_closed_lets_its_agents_put_things_in_order(end):
+    async def go():
+        shop, looking = Shop(), asyncio.Event()
+        shop.seconds = 0.2
+
+        @shop.tool_plain
+        async def look() -> None:
+            looking.set()
+            await asyncio.sleep(0 if end == "run" else 60)
+
+        agent = Agent(model(Script([ToolCallPart("look", {})], "seen")), name="guest", toolsets=[shop])
+        guest = adapted(agent, declared={"look": {"repeat": "safe"}})
+        async with Engine.open(agents=[guest], patience=0) as engine:
+            run = await engine.start(Plan.model_validate({"steps": [GO], "budget": {"calls": 1, "then": "fail"}}))
+            await asyncio.wait_for(looking.wait(), 20)
+            if end == "run":
+                assert not (await asyncio.wait_for(run.result(), 20)).ok
+        return shop.visitors
+
+    assert asyncio.run(go()) == 0
+
+
 # ------------------------------------------------------------------------------- changed since
 
 
-def _stopped_in_its_middle(path, agent, step="go/1.5"):
+def _stopped_in_its_middle(path, agent, step="go/1.5", said=None, **fields):
     """Begin a run, and end the process before its next question is answered."""
 
     async def go():
-        async with Engine.open(path, agents=[adapted(agent)], patience=0) as engine:
-            run = await engine.start(Plan.model_validate({"steps": [GO]}))
+        async with Engine.open(path, agents=[adapted(agent, **fields)], patience=0) as engine:
+            run = await engine.start(Plan.model_validate({"steps": [{**GO, **(said or {})}]}))
             for _ in range(500):
                 if step in (await engine.result(run.id)).steps:
                     return
@@ -384,9 +556,9 @@ def _stopped_in_its_middle(path, agent, step="go/1.5"):
     asyncio.run(go())
 
 
-def _went_on(path, agent):
+def _went_on(path, agent, **fields):
     async def go():
-        async with Engine.open(path, agents=[adapted(agent)], resume=True) as engine:
+        async with Engine.open(path, agents=[adapted(agent, **fields)], resume=True) as engine:
             [run] = await engine.journal.runs()
             return await asyncio.wait_for(engine.run(run.id).result(), 20)
 
@@ -444,15 +616,45 @@ def test_e10_a_changed_agent_is_told_and_never_goes_on(tmp_path, part):
 
     changed = _looker(slow=False, **({"more": [smell]} if part == "tools" else {"instructions": "Be long."}))
 
-    async def refused():
-        async with Engine.open(tmp_path / "runs.db", agents=[adapted(changed)], resume=True) as engine:
-            [run] = await engine.journal.runs()
-            return str(engine.left[run.id])
-
-    told = asyncio.run(refused())
+    told = _left_alone(tmp_path / "runs.db", adapted(changed))
     assert Changed.code in told
     assert f"its {part}" in told
     assert _went_on(tmp_path / "runs.db", _looker(slow=False)).ok, "put back, it goes on"
+
+
+def _left_alone(path, *agents):
+    """Why a run is not gone on with."""
+
+    async def go():
+        async with Engine.open(path, agents=agents, resume=True) as engine:
+            [run] = await engine.journal.runs()
+            return str(engine.left[run.id])
+
+    return asyncio.run(go())
+
+
+@pytest.mark.parametrize(
+    ("step", "said", "fields"),
+    [
+        ("go/1.2/1.5", {}, {"limit": 3}),
+        ("go/1.2/1.5", {}, {"fallbacks": ["guest"]}),
+        ("go/1.2/1.5", {"agent": "any", "skills": ["finding"]}, {"skills": ["finding"]}),
+        ("go/1.5", {"strategy": "adapted"}, {}),
+    ],
+)
+def test_e10_a_changed_agent_is_told_however_it_came_to_its_work(tmp_path, step, said, fields):
+    path = tmp_path / "runs.db"
+    _stopped_in_its_middle(path, _looker(), step, said, **fields)
+    told = _left_alone(path, adapted(_looker(slow=False, instructions="Be long."), **fields))
+    assert Changed.code in told
+    assert "its instructions" in told
+    assert _went_on(path, _looker(slow=False), **fields).ok, "put back, it goes on"
+
+
+def test_e10_one_who_was_chosen_and_is_gone_is_told(tmp_path):
+    _stopped_in_its_middle(tmp_path / "runs.db", _looker(), "go/1.2/1.5", limit=3)
+    told = _left_alone(tmp_path / "runs.db", PerdureAgent(name="guest"))
+    assert 'no agent "guest" of another framework' in told
 
 
 def test_e10_what_an_agent_says_otherwise_at_run_time_is_told(tmp_path):

@@ -34,6 +34,10 @@ class Loop(Protocol):
         """What such a question may take, with what its step says of that."""
         ...
 
+    def leave(self, run: str) -> None:
+        """Let go of what is kept for a run, which is over or does not go on here."""
+        ...
+
     async def close(self) -> None:
         """Let go of everything."""
         ...

@@ -40,7 +40,9 @@ class AdaptedWay:
     """How an agent of another framework works. It can be asked beforehand whether it can still go on."""
 
     work: Strategy
-    agent: Agent
+    agents: Mapping[str, Agent]
+    name: str = ""
+    """Whose way it is; empty: theirs who have noted that they are at it."""
 
     def __call__(self, view: View) -> Move | Finish | None:
         """What comes next."""
@@ -48,7 +50,13 @@ class AdaptedWay:
 
     def why_not(self, noted: Mapping[str, Any]) -> str:
         """Why it cannot go on with work that it has begun; empty: it can."""
-        return changed(noted, self.agent)
+        name = self.name or noted.get("agent", "")
+        agent = self.agents.get(name)
+        if "who" not in noted or not name:
+            return ""  # it is not at work any more
+        if agent is None or agent.loop is None:
+            return f'there is no agent "{name}" of another framework any more'
+        return changed(noted, agent)
 
 
 class Roster:
@@ -101,11 +109,12 @@ class Roster:
         named: dict[str, Strategy] = {name: partial(self._work, name) for name in self._strategies}
         seated: dict[str, Strategy] = {SEATED + name: partial(self._do, name) for name in self._strategies}
         own = {f"agent:{each.name}": self._own(each) for each in self._agents.values()}
-        return named | seated | own | {f"agent:{ANYBODY}": partial(self._work, "")}
+        ways = named | seated | own | {f"agent:{ANYBODY}": partial(self._work, "")}
+        return ways | {name: AdaptedWay(ways[name], self._agents) for name in (ADAPTED, SEATED + ADAPTED)}
 
     def _own(self, agent: Agent) -> Strategy:
         work = partial(self._work, agent.strategy)
-        return work if agent.loop is None else AdaptedWay(work, agent)
+        return work if agent.loop is None else AdaptedWay(work, self._agents, agent.name)
 
     def _work(self, strategy: str, view: View) -> Move | Finish | None:
         """Have it done by whoever is chosen, if there is a choice; else do it."""

@@ -166,7 +166,7 @@ class Engine:
             if secrets is not None:
                 doing = Discreet(doing, held)
             host = Host(kept, doing, time, knowledge, _limits_of(known, limits or Limits()))
-            desk.host = host
+            desk.host, host.leave = host, heads.leave
             host.rules.planning, host.rules.adjust = agent_planning, adjust
             let_replan(host.rules, known, heads.lent)
             if performer is None and not idle:

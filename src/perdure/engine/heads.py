@@ -71,6 +71,11 @@ class Heads:
             return self._loops[call.name].expected(call, said)
         return said if self._models is None else self._asking.expected(call, said)
 
+    def leave(self, run: str) -> None:
+        """Let go of what is kept for a run, which is over or does not go on here."""
+        for each in self._loops.values():
+            each.leave(run)
+
     async def close(self) -> None:
         """Let go of connections to providers, if there are any."""
         for each in self._loops.values():

@@ -95,6 +95,8 @@ class Host:
         self.runners: dict[str, Runner] = {}
         self.heart: Callable[[], object] = lambda: None
         """Called before an attempt begins that has to be over at some time: it might not give others a turn."""
+        self.leave: Callable[[str], object] = lambda _: None
+        """Called when a run is over, or cannot be driven any more."""
         self.at_work = 0
         """Attempts that are under way."""
         self.stirring: set[str] = set()
@@ -271,6 +273,7 @@ class Host:
         self.stirring.discard(run)
         self._alarms.clear(run)
         self._resting.pop(run, None)
+        self.leave(run)
 
     def rests(self, runner: Runner) -> None:
         """A run has nothing to do for now. Those that rest longest are let go of: they are rows, not tasks."""

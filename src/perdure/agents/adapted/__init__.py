@@ -8,7 +8,7 @@ from pydantic_ai import UsageLimits
 
 from perdure.agents.adapted.errors import Changed, NotAdapted
 from perdure.agents.adapted.reading import AnyAgent, tools_of, who_is
-from perdure.agents.adapted.working import CALLING, Deps, Working
+from perdure.agents.adapted.working import CALLING, AdaptedLoop, Deps
 from perdure.agents.agent import Agent, Loop
 from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
@@ -59,7 +59,7 @@ def adapted(  # noqa: PLR0913  each is a word of its own, given by name
     _check_declared(own, declared or {})
     who = {**who_is(agent, own), **({"model": model} if model else {})}
     try:
-        working = Working(called, agent, who, own, declared or {}, deps, model, tools, limits)
+        loop = AdaptedLoop(called, agent, who, own, declared or {}, deps, model, tools, limits)
         found = AdaptedAgent(
             name=called,
             model=f"agent:{called}",
@@ -73,7 +73,7 @@ def adapted(  # noqa: PLR0913  each is a word of its own, given by name
         raise NotAdapted(f"the agent {called!r} cannot be given to plans: {told}", HOW) from None
     except (TypeError, PerdureError) as error:
         raise NotAdapted(f"the agent {called!r} cannot be given to plans: {error}", HOW) from None
-    return found.working_by(working)
+    return found.working_by(loop)
 
 
 HOW = "see the words of `adapted` in docs/guides/pydantic-ai.md"

@@ -25,8 +25,8 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pydantic_core import to_jsonable_python
 
 from perdure.agents.adapted.errors import NotAdapted
+from perdure.agents.adapted.held import HeldLoop
 from perdure.agents.adapted.recording import Digests, question_of, response_of, result_of, told_to_agent
-from perdure.agents.adapted.session import Session
 
 Ask = Callable[[Model, list[ModelMessage], ModelSettings | None, ModelRequestParameters], Any]
 """Asks a model, and gives what it answers as JSON."""
@@ -38,7 +38,7 @@ ODD: Final = frozenset("\"'\\\r\n")
 class Holding(AbstractCapability[Any]):
     """Holds the loop of one run of an agent. It stands next to the model and the tools, inside of all others."""
 
-    session: Session
+    loop: HeldLoop
     names: Mapping[str, str]
     """What tools are called in steps, by the agent's names for them."""
     ask: Ask
@@ -60,8 +60,8 @@ class Holding(AbstractCapability[Any]):
         request_context: ModelRequestContext,
     ) -> ModelRequestContext:
         """Whichever model is asked, it is asked by a step."""
-        if not isinstance(request_context.model, Held):
-            request_context.model = Held(request_context.model, self)
+        if not isinstance(request_context.model, HeldModel):
+            request_context.model = HeldModel(request_context.model, self)
         return request_context
 
     async def wrap_tool_execute(
@@ -107,10 +107,10 @@ class HeldTools(WrapperToolset[Any]):
         """Want it called."""
         told = self.holding.call_of(name, ctx.tool_call_id or "", tool_args)
         call = partial(self.wrapped.call_tool, name, tool_args, ctx, tool)
-        return told_to_agent(await self.holding.session.wish(told, lambda: result_of(call())))
+        return told_to_agent(await self.holding.loop.want(told, lambda: result_of(call())))
 
 
-class Held(WrapperModel):
+class HeldModel(WrapperModel):
     """A model that is asked by a step."""
 
     def __init__(self, wrapped: Model, holding: Holding) -> None:
@@ -129,7 +129,7 @@ class Held(WrapperModel):
         said, holding.said = holding.said, len(messages) + 1
         told = question_of(holding.asked, messages, model_settings, model_request_parameters, said, holding.digests)
         asked = (self.wrapped, messages, model_settings, model_request_parameters)
-        return response_of(await holding.session.wish(told, lambda: holding.ask(*asked)))
+        return response_of(await holding.loop.want(told, lambda: holding.ask(*asked)))
 
     @asynccontextmanager
     async def request_stream(

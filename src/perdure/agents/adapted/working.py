@@ -1,9 +1,9 @@
 """An adapted agent at work: its stretches, the calls of its tools, and the questions to its model."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from pydantic_ai import Tool as TheirTool
 from pydantic_ai import UsageLimits
@@ -14,10 +14,11 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.toolsets import FunctionToolset
 
 from perdure.agents.adapted.errors import Changed, NotAdapted
+from perdure.agents.adapted.held import HeldLoop, Want
 from perdure.agents.adapted.hooks import Holding
+from perdure.agents.adapted.keeping import Kept, Place
 from perdure.agents.adapted.reading import AnyAgent
 from perdure.agents.adapted.recording import fact_of
-from perdure.agents.adapted.session import Session
 from perdure.agents.adapted.telling import answer_of, failure_of, likely_price, price_of, prompt_of, usage_of
 from perdure.agents.adapted.tier import ASKING, Tier
 from perdure.agents.strategies.adapted import STRETCH, changes
@@ -37,8 +38,6 @@ from perdure.tools.tool import checked_name
 if TYPE_CHECKING:
     from perdure.models import Models
 
-MOST: Final = 256
-"""Agents at work whose loops are kept at hand; another one is led again to where it was."""
 CALLING: Final[ContextVar[Context]] = ContextVar("perdure.adapted.calling")
 WORDS: Final = ("task", "given", "context", "instructions", "returns", "results", "who")
 TAKES: Final[Mapping[str, Any]] = {
@@ -46,12 +45,13 @@ TAKES: Final[Mapping[str, Any]] = {
     "required": ["task", "who"],
     "properties": {each: {} for each in WORDS},
 }
+T = TypeVar("T")
 Deps = Callable[[Mapping[str, Any]], Any]
 """What an agent depends on, from the facts that its step gives."""
 
 
-class Working:
-    """One agent, in as many runs as there are."""
+class AdaptedLoop:
+    """The loop of one agent, in as many runs as there are."""
 
     def __init__(  # noqa: PLR0913, PLR0917  each is a word of `adapted`
         self,
@@ -72,7 +72,7 @@ class Working:
         self._tier: Final = tier
         self._wanted: Final = wanted
         self._limits: Final = limits
-        self._sessions: Final[dict[tuple[str, str], Session]] = {}
+        self._kept: Final = Kept()
         self._ours: Sequence[AnyTool] = ()
         self._models: Callable[[], Models] | None = None
         self._names: Final = {each: f"{name}.{each}" for each in own}
@@ -92,8 +92,11 @@ class Working:
 
     async def close(self) -> None:
         """Give up all loops; they can be led again to where they were."""
-        while self._sessions:
-            await self._sessions.popitem()[1].gone()
+        await self._kept.close()
+
+    def leave(self, run: str) -> None:
+        """Give up what is kept for a run, which does not go on here."""
+        self._kept.leave(run)
 
     # ------------------------------------------------------------ tools
 
@@ -137,51 +140,39 @@ class Working:
     async def _stretch(self, arguments: Mapping[str, Any], context: Context) -> Any:
         if told := changes(arguments["who"], self._who):
             raise ToolFailure("invalid", f"{Changed.code}: {told}")
-        session = self._session(context.run, context.step, lambda: context.earlier, arguments)
-        session.tell(arguments.get("results", ()))
+        place = _place_of(context.run, context.step)
+        with self._kept.used(place, lambda: self._begun(place, context.earlier, arguments)) as held:
+            held.tell(arguments.get("results", ()))
+            found = await self._or_dropped(place, held, held.settled())
+            if held.is_over:
+                self._kept.drop(place, held)
+                return {"answer": answer_of(found.output)}
+            _note_places(held, _number_of(context.step), held.wants)
+            return {"wants": held.wants}
+
+    async def _or_dropped(self, place: Place, held: HeldLoop, coming: Awaitable[T]) -> T:
+        """What a loop comes to. One that has failed is of no use to the next try."""
         try:
-            found = await session.settled()
+            return await coming
         except Exception as error:
-            self._drop(context)
+            self._kept.drop(place, held)
             raise failure_of(error) from error
-        if session.is_over:
-            self._drop(context)
-            return {"answer": answer_of(found.output)}
-        _note_places(session, _place_of(context.step), session.wants)
-        return {"wants": session.wants}
 
-    def _drop(self, context: Context) -> None:
-        session = self._sessions.pop((context.run, _group_of(context.step)), None)
-        if session is not None:
-            session.close()
-
-    def _session(
-        self, run: str, step: str, earlier: Callable[[], Sequence[Earlier]], given: Mapping[str, Any] | None = None
-    ) -> Session:
-        """The loop of a step's agent: the one at hand, or another one that is led to the same place."""
-        key = (run, _group_of(step))
-        found = self._sessions.pop(key, None)
-        if found is None or not found.is_here:
-            found = self._begun(key, earlier(), given)
-        self._sessions[key] = found
-        while len(self._sessions) > MOST:
-            self._sessions.pop(next(iter(self._sessions))).close()
-        return found
-
-    def _begun(self, key: tuple[str, str], earlier: Sequence[Earlier], given: Mapping[str, Any] | None) -> Session:
+    def _begun(self, place: Place, earlier: Sequence[Earlier], given: Mapping[str, Any] | None = None) -> HeldLoop:
+        """A loop that is led to where the work is."""
         stretches = [each for each in earlier if each.call.name == f"{self._name}.{STRETCH}"]
         if given is None and not stretches:
             raise ToolFailure("invalid", f"only the agent {self._name} can call its own tools; give a step to it")
         known = [want for each in stretches for want in each.output.get("wants", ())]
         calls = [each.call.arguments for each in stretches] + ([given] if given is not None else [])
         results = [result for each in calls for result in each.get("results", ())]
-        session = Session(known, results)
+        held = HeldLoop(known, results)
         for each in stretches:
-            _note_places(session, _place_of(each.step), each.output.get("wants", ()))
-        session.begin(self._run(session, calls[0], "/".join(key)))
-        return session
+            _note_places(held, _number_of(each.step), each.output.get("wants", ()))
+        held.begin(lambda: self._run(held, calls[0], "/".join(place)))
+        return held
 
-    async def _run(self, session: Session, given: Mapping[str, Any], name: str) -> Any:
+    async def _run(self, held: HeldLoop, given: Mapping[str, Any], name: str) -> Any:
         facts: Mapping[str, Any] = given.get("given", {})
         form = given.get("returns")
         return await self._agent.run(
@@ -191,7 +182,7 @@ class Working:
             instructions=given.get("instructions"),
             output_type=None if form is None else StructuredDict(dict(form), "answer"),
             toolsets=[FunctionToolset([_stand_in(each) for each in self._ours])] if self._ours else None,
-            capabilities=[Holding(session, self._names, self._ask)],
+            capabilities=[Holding(held, self._names, self._ask)],
             usage_limits=self._limits,
             run_id=name,
             conversation_id=name,
@@ -216,32 +207,23 @@ class Working:
     # ------------------------------------------------------------ a call
 
     async def _call(self, context: Context) -> Any:
-        session = self._session(context.run, context.step, lambda: context.earlier)
-        try:
-            wish = await session.wanted(_place_of(context.step))
-        except Exception as error:
-            self._drop(context)
-            raise failure_of(error) from error
-        wish.context.run(CALLING.set, context)
-        return await wish.done()
+        place = _place_of(context.run, context.step)
+        with self._kept.used(place, lambda: self._begun(place, context.earlier)) as held:
+            want = await self._or_dropped(place, held, held.wanted(_number_of(context.step)))
+            want.context.run(CALLING.set, context)
+            return await want.done()
 
     # ------------------------------------------------------------ a question
 
     async def ask(self, attempt: Attempt) -> Outcome:
         """Ask the agent's model what it is to be asked by a step."""
+        place = _place_of(attempt.run, attempt.step)
         try:
-            session = self._session(attempt.run, attempt.step, attempt.earlier)
-            wish = await session.wanted(_place_of(attempt.step))
+            with self._kept.used(place, lambda: self._begun(place, attempt.earlier())) as held:
+                want = await self._or_dropped(place, held, held.wanted(_number_of(attempt.step)))
+                return await _asked_by(attempt, want)
         except Exception as error:  # noqa: BLE001  what a stranger's agent raises is a failure of its step
-            told = error if isinstance(error, ToolFailure) else failure_of(error)
-            return Outcome(exit="failure", failure=told.failure)
-        wish.context.run(ASKING.set, attempt)
-        try:
-            output = await wish.done()
-        except Exception as error:  # noqa: BLE001  as above
-            found = error if isinstance(error, ModelFailed) else failed(error, "")
-            return Outcome(exit="failure", failure=found.failure)
-        return Outcome(output, usage=usage_of(output))
+            return Outcome(exit="failure", failure=failure_of(error).failure)
 
     async def _ask(
         self,
@@ -273,6 +255,17 @@ class Working:
             return None
 
 
+async def _asked_by(attempt: Attempt, want: Want) -> Outcome:
+    """What comes of a question."""
+    want.context.run(ASKING.set, attempt)
+    try:
+        output = await want.done()
+    except Exception as error:  # noqa: BLE001  as above
+        found = error if isinstance(error, ModelFailed) else failed(error, "")
+        return Outcome(exit="failure", failure=found.failure)
+    return Outcome(output, usage=usage_of(output))
+
+
 def _within(settings: ModelSettings | None, attempt: Attempt) -> ModelSettings | None:
     """The settings, with no longer an answer than the step may have."""
     most = attempt.call.arguments.get("tokens")
@@ -290,17 +283,17 @@ class _Read(Given):
         return {"arguments": dict(arguments)}
 
 
-def _group_of(step: str) -> str:
-    return step.rpartition(".")[0]
+def _place_of(run: str, step: str) -> Place:
+    return run, step.rpartition(".")[0]
 
 
-def _place_of(step: str) -> int:
+def _number_of(step: str) -> int:
     return int(step.rpartition(".")[2])
 
 
-def _note_places(session: Session, stretch: int, wants: Sequence[Mapping[str, Any]]) -> None:
+def _note_places(held: HeldLoop, stretch: int, wants: Sequence[Mapping[str, Any]]) -> None:
     """The steps that are grown for what a stretch wants follow on it."""
-    session.places.update({stretch + number: str(each["id"]) for number, each in enumerate(wants, 1)})
+    held.places.update({stretch + number: str(each["id"]) for number, each in enumerate(wants, 1)})
 
 
 def _stand_in(tool: AnyTool) -> TheirTool[Any]:

@@ -93,7 +93,7 @@ class _Work:
         """Let the agent go on, with what came of its wishes."""
         who = self.agent.options["who"]
         so_far: Mapping[str, Any] = self.view.memo or {"model": ""}
-        memo = {**so_far, "who": who, "stretch": f"s{self.view.born + 1}"}
+        memo = {**so_far, "agent": self.agent.name, "who": who, "stretch": f"s{self.view.born + 1}"}
         told = {"results": list(results), "instructions": escaped(who_is(self.agent)), "returns": self._form()}
         given = {"task": "${inputs.task}", "given": facts_of(self.view), "who": escaped(who)}
         if self.view.context:

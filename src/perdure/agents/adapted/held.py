@@ -1,6 +1,6 @@
 """The loop of an agent while it runs: it stands still wherever it wants something done, until it is told what came.
 
-A session can be lost at any time. What was wanted and what came of it are facts, so another one is begun, and led to
+A held loop can be lost at any time. What was wanted and what came of it are facts, so another one is begun, and led to
 the same place: what it wants again is answered at once. If it wants something else then, it is not the same work.
 """
 
@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from perdure.agents.adapted.errors import Changed
+from perdure.tools import ToolFailure
 
 SPINS: Final = 25
-"""Rounds of the event loop without a new wish, after which no more are waited for."""
+"""Rounds of the event loop without a new want, after which no more are waited for."""
 LONGEST: Final = 10.0
-"""Seconds that a wish may stay away that was there the last time, after others have come."""
+"""Seconds that a want may stay away that was there the last time, after others have come."""
 GRACE: Final = 2.0
 """Seconds that an agent has to put things in order."""
 FEW: Final = 200
@@ -25,7 +26,7 @@ Deed = Callable[[], Awaitable[Any]]
 
 
 @dataclass(slots=True)
-class Wish:
+class Want:
     """Something that the agent wants done."""
 
     told: Mapping[str, Any]
@@ -53,7 +54,7 @@ async def _awaited(do: Deed) -> Any:
     return await do()
 
 
-class Session:
+class HeldLoop:
     """One agent at work."""
 
     def __init__(self, known: Sequence[Mapping[str, Any]] = (), results: Sequence[Mapping[str, Any]] = ()) -> None:
@@ -62,18 +63,20 @@ class Session:
         self._results: Final = {str(each["of"]): each for each in results}
         self._missing: Final = set(self._known)
         """What was wanted, and was not wanted again yet."""
-        self._open: Final[dict[str, Wish]] = {}
+        self._open: Final[dict[str, Want]] = {}
         self._moved: Final = asyncio.Event()
         self.places: Final[dict[int, str]] = {}
-        """Which wish the step with a number is for."""
+        """Which want the step with a number is for."""
+        self.users = 0
+        """How many steps wait for it, or do what it wants."""
         self.loop: Final = asyncio.get_running_loop()
         self._task: asyncio.Task[Any] | None = None
         self._changed: Changed | None = None
         """What it wants otherwise than before; the agent may hide it, and goes on in vain."""
 
-    def begin(self, work: Awaitable[Any]) -> None:
-        """Let the agent work."""
-        self._task = self.loop.create_task(_awaited(lambda: work))
+    def begin(self, work: Deed) -> None:
+        """Let the agent work. If it is given up before, nothing has begun."""
+        self._task = self.loop.create_task(_awaited(work))
         self._task.add_done_callback(self._ended)
 
     def _ended(self, task: "asyncio.Task[Any]") -> None:
@@ -82,8 +85,8 @@ class Session:
         self._moved.set()
 
     def close(self) -> None:
-        """Give it up."""
-        if self._task is not None:
+        """Give it up. The agent is told once, so that it can put things in order."""
+        if self._task is not None and not self._task.cancelling():
             self._task.cancel()
 
     async def gone(self) -> None:
@@ -94,20 +97,20 @@ class Session:
 
     # ------------------------------------------------------------ what the agent sees
 
-    async def wish(self, told: Mapping[str, Any], do: Deed) -> Mapping[str, Any]:
+    async def want(self, told: Mapping[str, Any], do: Deed) -> Mapping[str, Any]:
         """Want something; what came of it. `Changed` if it was something else before."""
-        wish = Wish(told, do, self.loop.create_future())
-        self._missing.discard(wish.id)
+        want = Want(told, do, self.loop.create_future())
+        self._missing.discard(want.id)
         self._moved.set()
         try:
-            _check_same(self._known.get(wish.id), told)
+            _check_same(self._known.get(want.id), told)
         except Changed as changed:
             self._changed = changed
             raise
-        if wish.id in self._results:
-            return self._results[wish.id]
-        self._open[wish.id] = wish
-        return await wish.answer
+        if want.id in self._results:
+            return self._results[want.id]
+        self._open[want.id] = want
+        return await want.answer
 
     # ------------------------------------------------------------ what its steps see
 
@@ -126,8 +129,8 @@ class Session:
         """What is to be done."""
         return [each.told for each in self._open.values()]
 
-    async def wanted(self, place: int) -> Wish:
-        """The wish that a step is for. `Changed` if the agent does not have it any more."""
+    async def wanted(self, place: int) -> Want:
+        """What a step is for. `Changed` if the agent does not have it any more."""
         id_ = self.places.get(place, "")
         if id_ not in self._open:
             await self.settled()
@@ -136,11 +139,11 @@ class Session:
         return self._open[id_]
 
     def tell(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """Say what came of wishes."""
+        """Say what came of wants."""
         for each in results:
-            wish = self._open.pop(str(each["of"]), None)
-            if wish is not None and not wish.answer.done():
-                wish.answer.set_result(each)
+            want = self._open.pop(str(each["of"]), None)
+            if want is not None and not want.answer.done():
+                want.answer.set_result(each)
 
     async def settled(self) -> Any:
         """Wait until the agent wants something, or has come to its end; what it gave, or None."""
@@ -152,7 +155,7 @@ class Session:
         if self._changed is not None:
             raise self._changed
         if self._task is not None and self._task.done():
-            return self._task.result()
+            return _given(self._task)
         return None
 
     async def _quiet(self) -> None:
@@ -179,6 +182,13 @@ class Session:
     def _has_failed(self) -> bool:
         task = self._task
         return task is not None and task.done() and (task.cancelled() or task.exception() is not None)
+
+
+def _given(task: "asyncio.Task[Any]") -> Any:
+    """What an agent gave. One that was cancelled, by itself or from outside, may do better when it is begun again."""
+    if task.cancelled():
+        raise ToolFailure("transient", "the agent's loop was given up before its end")
+    return task.result()
 
 
 ADVICE: Final = (
