@@ -72,8 +72,3 @@ def _renamed(expression: Expression, names: Names) -> str:
             place = source.index(name, each.offset + len("steps"))
             source = source[:place] + names[name] + source[place + len(name) :]
     return source
-
-
-def named_in(step: Mapping[str, Raw], names: Mapping[str, str]) -> bool:
-    """Whether a step names one of these."""
-    return referring(step, names) != dict(step)
