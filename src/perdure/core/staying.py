@@ -190,10 +190,8 @@ def _keep_order(edit: AnyEdit, node: Node | None, group: Node, *, wished: bool) 
         order = {"when", "needs"} if wished else {"when"}
         changed = isinstance(edit, Amend) and not order.isdisjoint(edit.fields)
     if changed:
-        told = "whoever changes it leaves `when` and `needs` as they are, and lets nobody be first"
-        raise ValueError(
-            f'a person is asked in "{group.id or "the plan"}", at the same time as others are at work: {told}'
-        )
+        told = "so `when` and `needs` of the steps beside it stay as they are, and nobody new may be first"
+        raise ValueError(f'a person is asked in "{group.id or "the plan"}", which is a graph, {told}')
 
 
 def _is_won_by_the_first(group: Node) -> bool:
