@@ -111,13 +111,13 @@ def test_x2_what_cannot_be_taken_is_refused_whole_and_told(edits, why):
     assert why in refused.reason
 
 
-def test_what_a_person_is_to_be_asked_is_not_for_an_agent_to_take_away():
-    sure = {"id": "sure", "ask": "Sure?"}
-    group = {"id": "both", "steps": [sure]}
-    for edit in ({"remove": "sure"}, {"remove": "both"}, {"amend": "sure", "fields": {"when": "false"}}):
-        made = world(wish(edit), steps=(AGENT, group))
-        [refused] = made.find(e.RevisionRefused)
-        assert '"sure" asks a person' in refused.reason
+def test_a_secret_is_not_given_to_whoever_an_amendment_calls_instead():
+    step = {"id": "told", "tool": "x.y", "with": {"of": "${secrets.KEY}"}}
+    kept = world(wish({"amend": "told", "fields": {"title": "Go on"}}), steps=(AGENT, step))
+    assert len(revisions(kept)) == 1
+    for fields in ({"tool": "x.z"}, {"alternates": [{"tool": "x.z", "with": {"of": "${secrets.KEY}"}}]}):
+        [refused] = world(wish({"amend": "told", "fields": fields}), steps=(AGENT, step)).find(e.RevisionRefused)
+        assert "the secret KEY" in refused.reason
 
 
 def test_steps_that_it_may_not_call_it_may_still_leave_out():

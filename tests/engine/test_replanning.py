@@ -100,6 +100,13 @@ async def test_x8_a_tool_with_the_same_skills_stands_in_for_what_would_fail():
     assert json.loads(heard(asked)[0])["plan"][2] == "buy: market.buy; to come"
 
 
+async def test_x8_steps_that_an_author_has_numbered_do_not_stand_in_for_each_other():
+    """`buy_2` calls the market for itself: so nobody has tried it in the place of `buy_1`."""
+    steps = [WISH, GO, {**BUY, "id": "buy_1"}, {"id": "buy_2", "tool": "market.buy", "with": {"what": "milk"}}]
+    result, [revised], _ = await carried_out(steps, one_by_one(replan(failed_steps=["buy_1"])))
+    assert (result.steps["buy_1"].output, len(revised.edits)) == ("bread from the market", 1)
+
+
 async def test_x8_what_has_failed_stays_marked_and_those_after_it_take_the_new_result():
     failed = {**BUY, "recovery": {"logic": ["continue"]}}
     result, [revised], _ = await carried_out([WISH, failed, GO, TELL], one_by_one(replan(failed_steps=["buy"])))
@@ -208,6 +215,102 @@ async def test_edits_are_taken_as_they_are():
     edits = [{"remove": "tell"}, {"replace": "buy", "step": {"id": "buy", "tool": "market.buy", "with": {"what": "x"}}}]
     result, [_], _ = await carried_out([WISH, GO, BUY, TELL], one_by_one(replan(edits=edits)))
     assert (result.output, "tell" in result.steps) == ("x from the market", False)
+
+
+# ------------------------------------------------------------------------------- what stays
+
+PAY = {"id": "pay", "tool": "cash.pay", "with": {"what": "x"}}
+HELD = {**PAY, "policy": {"ask": ["irreversible"]}}
+NOTE = {"id": "note", "tool": "flow.echo", "with": {"value": 1}}
+SURE = {"id": "sure", "ask": "Shall we pay?"}
+TELLER = Agent(name="scout", tools=("cash.*", "flow.*"))
+
+
+async def asked_after(steps, say, **more):
+    """The questions and the steps of a run that waits for a person, and its revisions."""
+    agents = [TELLER, PLANNER, DOER]
+    here = {"tools": TOOLS, "agents": agents, "models": {"default": ScriptedModel(say)}, "agent_planning": True}
+    async with Engine.open(**here) as engine:
+        run = await engine.start(Plan.model_validate({"goal": "Get bread", "steps": steps, **more}))
+        await run.rested()
+        state = (await engine.host.runner(run.id)).state
+        _, entries = await engine.journal.load(run.id)
+        facts = [decode(each.type, each.body) for each in entries]
+        return [*state.questions], state.cells, [each for each in facts if isinstance(each, e.RunRevised)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([GO, SURE, PAY], {"failed_steps": ["sure"]}),
+        ([GO, NOTE, {**SURE, "ask": "${steps.note.output}?"}, PAY], {"failed_steps": ["note"]}),
+        ([GO, NOTE, SURE, PAY], {"failed_steps": ["note", "sure"], "steps": [{**NOTE, "id": "other"}]}),
+        ([GO, NOTE, SURE, PAY], {"failed_steps": ["sure"], "steps": [{**NOTE, "id": "other"}]}),
+        ([GO, {"id": "both", "steps": [SURE]}, PAY], {"edits": [{"amend": "both", "fields": {"when": "false"}}]}),
+        ([GO, {"id": "both", "steps": [SURE]}, PAY], {"failed_steps": ["both"]}),
+        ([GO, NOTE, SURE, PAY], {"edits": [{"amend": "note", "fields": {"on": {"success": "pay"}}}]}),
+    ],
+)
+async def test_x2_no_agent_takes_a_question_away_in_whatever_words(steps, said):
+    questions, cells, revisions = await asked_after(steps, one_by_one(replan(**said)))
+    assert (len(questions), revisions, "pay" in cells) == (1, [], False)
+
+
+async def test_x2_where_a_step_is_planned_anew_the_question_about_it_is_asked_about_the_new_one():
+    steps = [WISH, {**BUY, "recovery": {"logic": ["continue"]}}, GO, {**SURE, "ask": "${steps.buy.output}?"}, PAY]
+    say = one_by_one(replan(failed_steps=["buy"], steps=[{**NOTE, "with": {"value": "rolls"}}]))
+    questions, cells, [_] = await asked_after(steps, say)
+    assert (len(questions), cells["note"].result.exit, "pay" in cells) == (1, "success", False)
+
+
+@pytest.mark.parametrize("said", [{"edits": [{"amend": "pay", "fields": {"title": "Pay"}}]}, {"failed_steps": ["pay"]}])
+async def test_x2_what_a_policy_wants_approved_is_asked_about_after_any_change(said):
+    questions, cells, _ = await asked_after([GO, HELD], one_by_one(replan(**said)))
+    assert (len(questions), cells["pay"].result) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([GO, HELD], {"edits": [{"amend": "pay", "fields": {"policy": None}}]}),
+        ([GO, HELD], {"edits": [{"replace": "pay", "step": PAY}]}),
+        ([GO, HELD], {"edits": [{"remove": "pay"}, {"insert": PAY, "after": "go"}]}),
+        (
+            [GO, {"id": "all", "policy": HELD["policy"], "steps": [PAY]}],
+            {"edits": [{"amend": "all", "fields": {"policy": None}}]},
+        ),
+        ([GO, {"id": "all", "steps": [HELD]}], {"edits": [{"replace": "all", "step": PAY}]}),
+        ([GO, {"id": "all", "steps": [HELD]}], {"failed_steps": ["all"], "steps": [PAY]}),
+    ],
+)
+async def test_x2_no_agent_lifts_a_policy(steps, said):
+    questions, cells, revisions = await asked_after(steps, one_by_one(replan(**said)))
+    assert (len(questions), revisions, cells["pay"].result) == (1, [], None)
+
+
+async def test_x2_what_comes_in_the_place_of_a_step_has_its_policy():
+    questions, cells, [revised] = await asked_after([GO, HELD], one_by_one(replan(failed_steps=["pay"], steps=[PAY])))
+    assert (len(questions), cells["pay_2"].result) == (1, None)
+    assert revised.edits[0]["step"]["policy"]["ask"] == ["irreversible"]
+
+
+async def test_x2_no_agent_lifts_a_budget():
+    group = {"id": "all", "budget": {"steps": 1, "then": "fail"}, "steps": [NOTE, {**NOTE, "id": "more"}]}
+    say = one_by_one(replan(edits=[{"amend": "all", "fields": {"budget": None}}]))
+    result, [refused], _ = await carried_out([GO, group], say)
+    assert (result.failure.kind, type(refused)) == ("budget", e.RevisionRefused)
+    assert 'budget of "all" is not for an agent to change' in refused.reason
+
+
+@pytest.mark.parametrize("planner", ["tools", "planning"])
+@pytest.mark.parametrize("last", [SURE, {"id": "both", "steps": [SURE]}, HELD, {**NOTE, "budget": {"steps": 1}}])
+async def test_x7_nobody_goes_on_without_a_plan_past_a_question_or_a_limit(planner, last):
+    """An agent that does what is left in its own way would know of neither; drafted plans have such an agent, too."""
+    gone = {**BUY, "tool": "kiosk.buy", "with": {"what": "x"}}
+    more = {"adjust": {"planner": planner, "otherwise": "doer"}}
+    result, facts, _ = await carried_out([WISH, gone, last], lambda _: "no", **more)
+    assert (result.status, result.failure.kind, result.unplanned) == ("failed", "logic", "")
+    assert "nobody goes on without a plan where" in facts[-1].reason
 
 
 # ------------------------------------------------------------------------------- who has it
@@ -346,6 +449,21 @@ async def test_x8_no_tool_is_tried_twice_in_the_place_of_another():
         result = await (await engine.start(Plan.model_validate(plan))).result()
     assert (result.status, [*result.steps]) == ("failed", ["buy", "buy_2"])
     assert result.failure.message.startswith("no corn; the planner tools was asked for another way")
+
+
+async def test_x8_nor_where_one_stands_in_for_one_that_stood_in():
+    def mill(name):
+        @tool(name=name, repeat="safe", effects=[], skills=["milling"])
+        def grind() -> str:
+            """Never works."""
+            raise ToolFailure("logic", name)
+
+        return grind
+
+    plan = {"steps": [{"id": "buy", "tool": "a.mill"}], "adjust": {"planner": "tools"}}
+    async with Engine.open(tools=[mill(f"{each}.mill") for each in "abc"], agent_planning=True) as engine:
+        result = await (await engine.start(Plan.model_validate(plan))).result()
+    assert [each.failure.message.split(";")[0] for each in result.steps.values()] == ["a.mill", "b.mill", "c.mill"]
 
 
 @pytest.mark.parametrize("kind", ["cancelled", "budget"])

@@ -12,11 +12,13 @@ from typing import Any, Final
 from perdure.agents.replanning import BadReplan, NoWay
 from perdure.agents.substituting import references, substitute
 from perdure.core.occasion import Occasion
+from perdure.core.staying import LIMITS, limits_of
 from perdure.plan.expr import escaped
 from perdure.plan.grafting import FIXED
-from perdure.plan.index import Index, Node
+from perdure.plan.index import Index, Node, within
 from perdure.plan.model.document import own_fields
 from perdure.plan.model.parts import UNPLANNED, UNPLANNED_STEP
+from perdure.plan.model.steps import AskStep
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import Raw
 from perdure.plan.referring import referring
@@ -26,6 +28,7 @@ Edit = dict[str, Raw]
 Step = Mapping[str, Any]
 REST: Final = "rest"
 """What the step is called that does what is left without a plan."""
+ANEW: Final = "go on with another plan: perdure retry RUN --edit"
 NEVER: Final[Edit] = {"when": "false"}
 """What a step gets that is not to be done any more."""
 
@@ -46,8 +49,8 @@ class Route:
 
     # ------------------------------------------------------------ another tool
 
-    def by_tools(self, known: Mapping[str, AnyTool], *, drops: bool = False) -> list[Edit]:
-        """Another tool with the same skills for each step that failed. `NoWay` where there is none.
+    def by_tools(self, known: Mapping[str, AnyTool], *, drops: bool = False) -> tuple[list[Edit], list[Edit]]:
+        """Another tool with the same skills for each step that failed; and what follows. `NoWay` where there is none.
 
         `drops`: where there is none, the step and all that takes its results are left out, if something else is left.
         """
@@ -62,7 +65,7 @@ class Route:
         if lost and not (drops and self._is_left_without(lost)):
             raise NoWay(f"there is no other way: {'; '.join(lost.values())}", "say `steps` or `edits` yourself")
         dropped: list[Edit] = [{"amend": node.id, "fields": NEVER} for node in self._dependents(lost)]
-        return [*edits, *dropped, *self._amendments(names, names)]
+        return [*edits, *dropped], [*self._amendments(names, names)]
 
     def _is_left_without(self, lost: Mapping[str, str]) -> bool:
         gone = {node.id for node in self._dependents(lost)}
@@ -84,7 +87,8 @@ class Route:
         names = dict(self._fresh_names(steps))
         made = [self._renamed(each, names) for each in steps]
         alone = self.fresh(f"{made[0]['id']}_way")
-        top = made[0] if len(made) == 1 else {"id": alone, "mode": "graph", "steps": made}
+        limits = self._limits()
+        top = made[0] if len(made) == 1 and not limits else {"id": alone, "mode": "graph", "steps": made, **limits}
         failed = [node.id for node in self.failed]
         result = _result_of(steps, names, failed)
         if not result and any(node.id not in failed and _refers(node, set(failed)) for node in self._coming()):
@@ -98,11 +102,22 @@ class Route:
     def _fresh_names(self, steps: Sequence[Step]) -> Iterator[tuple[str, str]]:
         """A new name for each step. One that takes the place of one that was not reached takes its name, too."""
         taken = set[str]()
-        alone = len(steps) == 1 and len(self.failed) == 1 and self._is_to_come(self.failed[0])
+        one = len(steps) == 1 and len(self.failed) == 1 and not self._limits()
+        alone = one and self._is_to_come(self.failed[0])
         for step in steps:
             new = self.failed[0].id if alone else self.fresh(_id_of(step), taken)
             taken.add(new)
             yield _id_of(step), new
+
+    def _limits(self) -> Edit:
+        """The policy and the budget of what failed: they hold for whatever is done in its place."""
+        if inside := next((node.id for top in self.failed for node in within(top) if any(limits_of(node))), None):
+            told = f'"{inside}" has a policy or a budget of its own, which would be lost with what is around it'
+            raise BadReplan(told, "name single steps in `failed_steps`")
+        found = [own_fields(node.step) for node in self.failed if node.step and any(limits_of(node))]
+        if len(found) > 1:
+            raise BadReplan("several of what failed have a policy or a budget of their own", "name one at a time")
+        return {word: value for fields in found for word, value in fields.items() if word in LIMITS}
 
     def _renamed(self, step: Step, names: Mapping[str, str]) -> dict[str, Any]:
         made = referring(step, names)
@@ -126,16 +141,20 @@ class Route:
         ]
         return [self._after(failed, group), *wait]
 
-    def without_plan(self, agent: str, why: str) -> list[Edit]:
-        """An agent does what is left (X7): it takes the place of all that is to come around what failed."""
+    def without_plan(self, agent: str, why: str) -> tuple[list[Edit], list[Edit]]:
+        """An agent does what is left (X7): it takes the place of all that is to come around what failed.
+
+        `NoWay` if a person is to be asked there, or a step is limited: it would know of neither.
+        """
         around = self.failed[0] if self.failed else self._here
         coming = [each for each in around.parent.children if self._is_to_come(each)] if around.parent else []
+        _refuse_to_forget(coming)
         name = self.fresh(REST)
         step = {"id": name, "title": "What is left, without a plan", "agent": agent, "task": self._task(why)}
         removed: list[Edit] = [{"remove": each.id} for each in coming]
         told: Edit = {"amend": "", "fields": {"meta": {**self.index.plan.meta, UNPLANNED: why, UNPLANNED_STEP: name}}}
         names = dict.fromkeys([each.id for each in (*self.failed, *coming)], name)
-        return [self._after(around, step), *removed, *self._output(names), told]
+        return [self._after(around, step)], [*removed, *self._output(names), told]
 
     def _task(self, why: str) -> str:
         told = f"The plan for this could not be carried out: {why}\nDo what is left of it, in your own way."
@@ -204,6 +223,14 @@ def _found(occasion: Occasion, index: Index, name: str) -> Node:
     if occasion.standing(name) == "at work" and name != occasion.step:
         raise BadReplan(f'"{name}" is at work', "name steps that have failed, or that are still to come")
     return node
+
+
+def _refuse_to_forget(coming: Sequence[Node]) -> None:
+    for node in (each for top in coming for each in (top, *within(top))):
+        if isinstance(node.step, AskStep):
+            raise NoWay(f'nobody goes on without a plan where "{node.id}" is to ask a person', ANEW)
+        if any(limits_of(node)):
+            raise NoWay(f'nobody goes on without a plan where "{node.id}" has a policy or a budget of its own', ANEW)
 
 
 def _needs(node: Node) -> tuple[str, ...]:

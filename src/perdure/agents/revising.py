@@ -17,6 +17,7 @@ from perdure.agents.requests.selecting import PLANNING, Catalogue
 from perdure.agents.rerouting import Route
 from perdure.core.adjusting import MOST_SAID
 from perdure.core.calls import Failure
+from perdure.core.events import REPLANNER
 from perdure.core.occasion import Adjustment, Occasion
 from perdure.plan.expr import escaped
 from perdure.plan.index import within
@@ -25,7 +26,6 @@ from perdure.plan.model.steps import ToolStep
 from perdure.plan.sayings import sentence
 from perdure.tools.tool import AnyTool
 
-REPLAN: Final = f"{PLANNING}replan"
 SHOWN: Final = 40
 """Tools that a planner is shown."""
 DRAFTS: Final = 3
@@ -86,19 +86,23 @@ class Replanner:
             own = self.lent(occasion.agent) or ()
             return [name for name in own if not name.startswith(PLANNING)]
         nodes = occasion.index.nodes
-        return said.tools or sorted({node.step.tool for node in nodes if isinstance(node.step, ToolStep)} - {REPLAN})
+        return said.tools or sorted({node.step.tool for node in nodes if isinstance(node.step, ToolStep)} - {REPLANNER})
 
     def _another_way(self, occasion: Occasion, said: Wish) -> Adjustment | Failure:
         route = Route.of(occasion, said.failed_steps)
         if (kind := _kind_of(occasion, said.failed_steps)) in LASTING:
             return Failure(kind, f"nothing stands in by itself for what ended {kind}: say `steps` or `edits`")
         try:
-            return Adjustment(route.by_tools(self.able, drops=bool(occasion.agent)), said.reason)
+            edits, follows = route.by_tools(self.able, drops=bool(occasion.agent))
+            return Adjustment(edits, said.reason, follows=follows)
         except NoWay as none:
-            if said.otherwise is None or occasion.agent:
-                return Failure(kind, f"{said.reason}; {none.message}")
             why = f"{said.reason}; {none.message}"
-            return Adjustment(route.without_plan(said.otherwise, why), f"{why}; it goes on without a plan")
+        if said.otherwise is None or occasion.agent:
+            return Failure(kind, why)
+        try:
+            return _unplanned(route, said.otherwise, why)
+        except NoWay as none:
+            return Failure(kind, f"{why}; {none.message}")
 
     # ------------------------------------------------------------ a failure
 
@@ -121,17 +125,17 @@ class Replanner:
         """Whether it was the planning itself that failed: nobody plans how to plan."""
         node = occasion.index.by_id.get(occasion.step)
         within = (node, *node.children) if node else ()
-        return any(isinstance(each.step, ToolStep) and each.step.tool == REPLAN for each in within)
+        return any(isinstance(each.step, ToolStep) and each.step.tool == REPLANNER for each in within)
 
     def _by_tools(self, occasion: Occasion, otherwise: str | None) -> Adjustment:
         route = Route.of(occasion, [occasion.step])
         try:
-            return Adjustment(route.by_tools(self.able), f"{occasion.step} failed; tools with the same skills stand in")
+            edits, follows = route.by_tools(self.able)
+            return Adjustment(edits, f"{occasion.step} failed; tools with the same skills stand in", follows=follows)
         except NoWay as none:
             if otherwise is None:
                 raise
-            why = f"{_failed(occasion)}; {none.message}"
-            return Adjustment(route.without_plan(otherwise, why), f"{why}; it goes on without a plan")
+            return _unplanned(route, otherwise, f"{_failed(occasion)}; {none.message}")
 
     def _steps(self, occasion: Occasion, route: Route) -> dict[str, Any]:
         """The steps by which what is left is planned anew: a draft, its taking, and what comes where there is none."""
@@ -162,7 +166,7 @@ def _take(occasion: Occasion, name: Mapping[str, str], shown: Sequence[str]) -> 
     wish = {"failed_steps": [occasion.step], "steps": f"${{steps.{name['draft']}.output.steps}}", "tools": shown}
     return {
         "id": name["take"],
-        "tool": REPLAN,
+        "tool": REPLANNER,
         "with": {"reason": escaped(_failed(occasion)), **wish},
         "on": {"success": "done", "failure": name["draft"]},
     }
@@ -172,7 +176,12 @@ def _last(occasion: Occasion, name: Mapping[str, str]) -> dict[str, Any]:
     planner, otherwise = _adjusting(occasion).planner, _adjusting(occasion).otherwise
     reason = f"{escaped(_failed(occasion))}; {planner} finds no plan: {_why(name['draft'])} {_why(name['take'])}"
     wish = {"reason": reason, "failed_steps": [occasion.step], **({"otherwise": otherwise} if otherwise else {})}
-    return {"id": name["last"], "tool": REPLAN, "with": wish}
+    return {"id": name["last"], "tool": REPLANNER, "with": wish}
+
+
+def _unplanned(route: Route, agent: str, why: str) -> Adjustment:
+    edits, follows = route.without_plan(agent, why)
+    return Adjustment(edits, f"{why}; it goes on without a plan", follows=follows)
 
 
 def _why(step: str) -> str:

@@ -13,6 +13,7 @@ from perdure.agents.strategies.adapted import changed
 from perdure.agents.strategies.delegate import delegate, is_delegated
 from perdure.agents.strategies.options import options_of
 from perdure.core.calls import Failure
+from perdure.core.events import REPLANNER
 from perdure.core.growth import Finish, Move, Strategy, View
 from perdure.errors import PerdureError
 from perdure.plan.model.parts import ANYBODY
@@ -21,7 +22,6 @@ from perdure.tools import AnyTool
 
 ADAPTED: Final = "adapted"
 """How agents of other frameworks work, and nobody else."""
-REPLAN: Final = "planning.replan"
 SEATED: Final = "seated."
 """Stands before the strategy of an agent that was chosen already."""
 WAYS: Final = frozenset(OPTIONS)
@@ -158,7 +158,7 @@ def _own_way(agent: Agent) -> str:
 def _with_tools(agent: Agent, known: Sequence[str] | None, *, planning: bool) -> Agent:
     """The agent with the tools that it means, by name: what is not there is not asked for, also not after a crash."""
     if known is None:
-        more = (REPLAN,) if planning and agent.replans else ()
+        more = (REPLANNER,) if planning and agent.replans else ()
         return agent.model_copy(update={"tools": (*agent.tools, *more)})
     meant = tuple(name for name in known if _is_meant(name, agent, planning=planning))
     return agent.model_copy(update={"tools": meant})
@@ -166,7 +166,7 @@ def _with_tools(agent: Agent, known: Sequence[str] | None, *, planning: bool) ->
 
 def _is_meant(name: str, agent: Agent, *, planning: bool) -> bool:
     """Whether an agent may call a tool; what changes the plan, only where that can be, or if it names just that."""
-    if name == REPLAN:
+    if name == REPLANNER:
         return (planning and agent.replans) or name in agent.tools
     return any(fnmatchcase(name, pattern) for pattern in agent.tools)
 

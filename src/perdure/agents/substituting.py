@@ -41,13 +41,15 @@ def _arguments(step: ToolStep, tool: AnyTool) -> dict[str, Raw] | None:
 
 def _tried(index: Index, name: str) -> set[str]:
     """The tools of a step, of those that stood in for it, and of the one that it stands in for."""
-    steps = (node.step for id_, node in index.by_id.items() if _stem_of(id_) == _stem_of(name))
+    stem = _stem_of(name, index)
+    steps = (node.step for id_, node in index.by_id.items() if _stem_of(id_, index) == stem)
     return {each.tool for each in steps if isinstance(each, ToolStep)}
 
 
-def _stem_of(name: str) -> str:
+def _stem_of(name: str, index: Index) -> str:
+    """The step of the plan that one stands in for, perhaps by way of others; else itself, numbers and all."""
     stem, _, number = name.rpartition("_")
-    return stem if stem and number.isdecimal() else name
+    return _stem_of(stem, index) if number.isdecimal() and stem in index.by_id else name
 
 
 def _taken_of(index: Index, name: str) -> set[str]:

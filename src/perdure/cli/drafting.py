@@ -31,7 +31,10 @@ PLANNERS: Final = {"simple": "planning", "compound": "planning", "large": "compr
 """Who makes a plan, by how much there is to the goal."""
 
 ANEW: Final[Mapping[str, Any]] = {"planner": "planning", "otherwise": SERVING, "most": 6}
-"""What is done where a step of such a plan fails for good: it is planned anew, three times at most, then served."""
+"""What is done where a step of such a plan fails for good: it is planned anew, three times at most, then served.
+
+Where a person is still to be asked it is not served, but fails: nobody goes on without a plan past a question.
+"""
 
 
 def drafted(goal: str, tools: Sequence[AnyTool], settings: Settings, own: Sequence[AnyTool]) -> Made:

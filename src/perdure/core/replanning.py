@@ -5,26 +5,27 @@ reviser, a pure function that the engine hands in. The wish is taken with the fa
 it: no crash comes between, and no resume takes it twice. Whoever asked is told every reason, and may mend the wish.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.adjusting import MOST_SAID, left_of, propose, refuse, revise
-from perdure.core.calls import Failure
+from perdure.core.calls import CALL_KINDS, Failure
 from perdure.core.cells import Cell
 from perdure.core.deciding import Deciding
 from perdure.core.entrusting import names_in, refuse_secrets
 from perdure.core.lending import Called, called_by, is_lent, refuse_unbounded
 from perdure.core.occasion import Adjustment, Occasion, told_plan
 from perdure.core.refusing import NotRevised
+from perdure.core.staying import Staying
 from perdure.core.values import Value
 from perdure.errors import PerdureError
 from perdure.plan.edits import EditError, read_edits
 from perdure.plan.expr import ExpressionError
-from perdure.plan.index import Index, within
+from perdure.plan.index import Index
 from perdure.plan.model.document import Plan, own_fields
-from perdure.plan.model.edits import Amend, AnyEdit, Insert, Remove, Replace
-from perdure.plan.model.steps import AnyStep, AskStep
+from perdure.plan.model.edits import Amend, AnyEdit, Insert, Replace
+from perdure.plan.model.steps import AnyStep
 from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.uses import uses_of
 
@@ -33,6 +34,8 @@ REPLAN: Final = "replan"
 MOST_STEPS: Final = 50
 """Steps that one wish may put in or change."""
 TIERS: Final = frozenset({"weak", "default", "strong"})
+CALLED: Final = frozenset({*CALL_KINDS, "strategy", "alternates", "simpler", "undo", "accept", "relaxed", "decide"})
+"""Fields of a step that say what is called: whoever is called anew is given no secret."""
 Reviser = Callable[[Occasion, Any], Adjustment | Failure]
 """What a wish means for the plan as it is; or why it means nothing."""
 
@@ -106,43 +109,24 @@ def _told(error: PerdureError | ValueError) -> str:
 
 
 def _look_through(turn: Deciding, wanted: Adjustment) -> None:
-    """`ValueError` if a step calls what is not lent, names a secret, or takes a question away from people."""
-    if wanted.calls is None:
-        return
+    """`ValueError` if something is lost that stays, or a step calls what is not lent or names a secret."""
     index = turn.state.cells[""].scope.outline.index
     edits = read_edits(list(wanted.edits))
+    Staying.of(index).look_through(edits, read_edits(list(wanted.follows)))
+    if wanted.calls is not None:
+        _look_at_calls(edits, index, tuple(wanted.calls))
+
+
+def _look_at_calls(edits: Sequence[AnyEdit], index: Index, calls: tuple[str, ...]) -> None:
     count = 0
     for edit in edits:
-        _refuse_silence(edit, index)
         for step, given in _changed(edit, index):
             tree = Index(Plan.model_construct(steps=(step,)))
             count += len(tree.nodes)
-            _refuse_calls(tree, tuple(wanted.calls))
+            _refuse_calls(tree, calls)
             refuse_secrets(step.id, tree, given)
     if count > MOST_STEPS:
         raise ValueError(f"it would put in or change {count} steps, and at most {MOST_STEPS} may be at once")
-
-
-def _refuse_silence(edit: AnyEdit, index: Index) -> None:
-    """What a person is to be asked stays, whoever plans; and so does what holds for the plan as a whole."""
-    node = index.by_id.get(_about(edit))
-    for each in (node, *within(node)) if node is not None else ():
-        if isinstance(each.step, AskStep) and (each is node or not isinstance(edit, Amend)):
-            raise ValueError(f'"{each.id}" asks a person, and that is not for an agent to change')
-    if isinstance(edit, Amend) and not edit.amend and edit.fields.keys() - {"output"}:
-        raise ValueError("of the plan itself, an agent can amend nothing but `output`")
-
-
-def _about(edit: AnyEdit) -> str:
-    match edit:
-        case Replace():
-            return edit.replace
-        case Remove():
-            return edit.remove
-        case Amend():
-            return edit.amend
-        case Insert():
-            return ""
 
 
 def _changed(edit: AnyEdit, index: Index) -> Iterator[tuple[AnyStep, frozenset[str]]]:
@@ -155,7 +139,7 @@ def _changed(edit: AnyEdit, index: Index) -> Iterator[tuple[AnyStep, frozenset[s
         case Amend() if edit.amend in index.by_id:
             step = index.by_id[edit.amend].step
             if step is not None:
-                yield _amended(step, edit), _secrets_of(step)
+                yield _amended(step, edit), _secrets_of(step) if CALLED.isdisjoint(edit.fields) else frozenset()
         case _:
             return
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from perdure.core.events import REPLANNER
 from perdure.core.state import Rules
 from perdure.tools import AnyTool
 
 if TYPE_CHECKING:
     from perdure.agents.revising import Replanner
 
-REPLAN: Final = "planning.replan"
 Lent = Callable[[str], Sequence[str] | None]
 """What an agent may call, by its name; None: there is no such agent."""
 
@@ -30,4 +30,4 @@ def let_replan(rules: Rules, tools: Mapping[str, AnyTool], lent: Lent) -> None:
     def planned(occasion: Any) -> Any:
         return replanner().planned(occasion)
 
-    rules.revisers, rules.planner = {REPLAN: revised}, planned
+    rules.revisers, rules.planner = {REPLANNER: revised}, planned

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from perdure.core.events import REPLANNER
 from perdure.tools.builtin.bounds import Short
 from perdure.tools.tool import tool
 
@@ -12,7 +13,7 @@ Names = Annotated[list[Short], Field(max_length=100)]
 Written = Annotated[list[dict[str, Any]], Field(max_length=100)]
 
 
-@tool(name="planning.replan", repeat="safe", effects=())
+@tool(name=REPLANNER, repeat="safe", effects=())
 async def replan(  # noqa: PLR0913, PLR0917  as much can be said about a plan
     reason: Reason,
     failed_steps: Names | None = None,
