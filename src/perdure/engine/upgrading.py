@@ -120,8 +120,8 @@ class Here:
 
     def _strategy_flaw(self, called: Called, names: Names) -> tuple[str, str] | None:
         known = self._rules.strategies
-        if called.agent and (f"agent:{called.agent}" in known or not self._is_all):
-            return None  # it works in its own way, or somebody else sees to it
+        if called.agent and f"agent:{called.agent}" not in known and not self._is_all:
+            return None  # somebody else sees to it
         flaw = _not_there("strategy", called.name, names.strategies, known)
         return flaw or _other(known[names.strategies.get(called.name, called.name)], called.given)
 
