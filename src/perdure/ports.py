@@ -345,6 +345,8 @@ class Attempt(msgspec.Struct, frozen=True):
     """What was called before in the same agent's work, and what it gave, the oldest first."""
     read: Callable[[str], Any] = unread
     """A value that the call names by its digest."""
+    contained: tuple[str, ...] = ()
+    """The groups around the step, from the outside in, that keep what is done on a branch's copy of the workspace."""
 
 
 class Performer(Protocol):

@@ -64,6 +64,12 @@ def test_a4_who_does_not_say_what_it_costs_counts_as_the_dearest():
     assert chosen([agent("a_silent"), agent("dear", price=1.0)]).considered[0]["score"] == 0.5
 
 
+def test_a4_one_who_works_for_nothing_does_not_make_all_others_alike():
+    agents = [agent("free", price=0, limit=1), agent("bad", price=5.0), agent("good", price=1.0)]
+    known = {"free": Known(load=1), "bad": Known(load=7, bad=50), "good": Known(good=50)}
+    assert chosen(agents, known=known).agent == "good"
+
+
 def test_a4_what_is_important_goes_to_who_does_it_well_whatever_it_costs():
     agents = [agent("good", price=1.0), agent("cheap", price=0.1)]
     known = {"good": Known(good=98), "cheap": Known(good=50, bad=48)}

@@ -393,6 +393,13 @@ def test_a_budget_or_policy_becomes_wider_only_if_a_person_says_so():
     assert refused(made, {"amend": "", "fields": {"budget": {"steps": 3, "usd": 1}}}, widen=True) == ["PRD1510"]
 
 
+def test_what_is_kept_on_copies_is_let_out_only_if_a_person_says_so():
+    made = world(new("a"), new("b"), policy={"contained": True})
+    assert refused(made, {"amend": "", "fields": {"policy": {"contained": False}}}) == ["PRD1510"]
+    assert refused(made, {"amend": "", "fields": {"policy": None}}) == ["PRD1510"]
+    revise(made, {"amend": "", "fields": {"policy": {"contained": True, "deny": ["network"]}}})
+
+
 def test_a_budget_that_was_asked_about_and_then_widened_lets_the_run_go_on():
     made = world(new("a"), new("b"), budget={"steps": 1, "then": "ask"})
     made.run()

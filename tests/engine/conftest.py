@@ -13,7 +13,8 @@ from message_scene import Victim
 def processes():
     """Processes that have imported everything already."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["engine_victim", "message_victim", "agent_scenes", "adapted_victim"])
+    victims = ["engine_victim", "message_victim", "agent_scenes", "adapted_victim", "branch_scene"]
+    context.set_forkserver_preload(victims)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(message_victim.__file__).parent))
         patch.setenv("PERDURE_TEST_WARM", "1")

@@ -13,9 +13,14 @@ import msgspec
 import pytest
 from changes_world import Folder, context_of, hands_at
 
+from perdure.core.calls import Call
+from perdure.ports import Attempt
+from perdure.tools.branches.branch import recorded
+from perdure.tools.branches.opening import opened
 from perdure.tools.builtin.files import write
 from perdure.tools.changes import ChangeSet, Images, take_back
 from perdure.tools.changes.intents import Intents, set_of
+from perdure.tools.context import Context
 from perdure.tools.remaining import Remaining
 from perdure.tools.sandbox.finding import Findings, Found
 from perdure.tools.sweeping import foreseen, sweep
@@ -222,3 +227,18 @@ def counted(strace, hands):
     assert done.returncode == 0, done.stderr[-2000:]
     assert not holds(hands, b"first")
     return Counter(re.findall(r"\b(unlink|rmdir|rename)\(", done.stderr))
+
+
+def test_branches_go_with_their_run_and_what_was_never_finished_goes_too(hands, workspace):
+    workspace["a.txt"] = "a"
+    for run in ("r_1", "r_2"):
+        call = Call("tool", "branch.open", {})
+        attempt = Attempt(run, "open", 1, 1, f"key of {run}", call, contained=("go/1.2",))
+        opened(Context(attempt, hands=hands), "")
+    home = hands.state / "branches"
+    (home / ("0" * 32 + ".new")).mkdir()
+    (home / ("1" * 32 + ".gone")).mkdir()
+    assert swept(hands, "r_1", "r_2", before=0.0) == 0, "what is young stays, whoever it belongs to"
+    assert len(list(home.glob("*/"))) == 4
+    assert swept(hands, "r_2") > 0
+    assert [recorded(each).run for each in home.glob("*/")] == ["r_2"]

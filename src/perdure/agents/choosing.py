@@ -21,6 +21,8 @@ from perdure.tools.failure import ToolFailure
 
 LAST_TASKS: Final = 1_000
 """Tasks that are looked at, of all agents together; what is older does not count."""
+LEAST_USD: Final = 0.0001
+"""Is added to every price, so that one who works for nothing does not make all others alike."""
 NOBODY: Final = "invalid"
 BUSY: Final = "rate_limited"
 
@@ -161,4 +163,4 @@ def _cheap(one: _Candidate, of: Sequence[_Candidate]) -> float:
     """1 is the cheapest. Who does not say what it costs counts as the dearest."""
     prices = [each.agent.price for each in of if each.agent.price is not None]
     own = max(prices, default=0.0) if one.agent.price is None else one.agent.price
-    return min(prices) / own if prices and own else 1.0
+    return (min(prices, default=0.0) + LEAST_USD) / (own + LEAST_USD)

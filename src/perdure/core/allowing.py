@@ -1,7 +1,7 @@
 """What holds for a step: the layers of rules around it, from the outside in."""
 
 from perdure.core.cells import Cell
-from perdure.core.policy import Layer
+from perdure.core.policy import Layer, is_contained
 
 Layers = tuple[Layer, ...]
 
@@ -15,6 +15,22 @@ def layers_around(cell: Cell, outermost: Layers) -> Layers:
             found = [*(found or ()), *_own(each)] or None
         each = each.parent
     return outermost if found is None else (*outermost, *reversed(found))
+
+
+def branches_around(cell: Cell, layers: Layers) -> tuple[str, ...]:
+    """The groups around a step that keep what is done on a copy, by their keys, from the outside in.
+
+    `layers` are all that hold for it: of nearly all steps none does so, and nobody has to look further.
+    """
+    if not is_contained(layers):
+        return ()
+    found: list[str] = []
+    each: Cell | None = cell
+    while each is not None:
+        if is_contained(_own(each)):
+            found.append(each.key)
+        each = each.parent
+    return tuple(reversed(found)) or ("",)
 
 
 def _own(cell: Cell) -> list[Layer]:

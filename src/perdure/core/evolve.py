@@ -245,6 +245,8 @@ def _let_go(state: State, cell: Cell) -> None:
     if state.unsettled:
         state.unsettled.pop(cell.key, None)
     release_locks(state, cell)
+    if state.agents:
+        state.agents.pop(cell.key, None)
     if cell.undo or cell.kind == "rollback":
         state.undoers.pop(cell.key, None)
     if cell.traits.shows is not None:

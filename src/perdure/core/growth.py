@@ -15,6 +15,7 @@ from perdure.core.calls import Call, Failure
 from perdure.core.cells import Cell, Grown, Work, position_of
 from perdure.core.concluding import conclude
 from perdure.core.deciding import Deciding
+from perdure.core.delegating import is_delegating
 from perdure.core.ending import Ending, concluded, told
 from perdure.core.entering import pass_by
 from perdure.core.entrusting import NotGiven, names_in, refuse_secrets
@@ -247,6 +248,8 @@ def settle_agent(turn: Deciding, cell: Cell) -> None:
         undo_next(turn, dropped_in(cell))
     if (not body.moves or body.news) and not _ask(turn, cell, body):
         return
+    if body.dropping and is_delegating(cell):
+        return  # the next one finds the world as the one before has found it
     let_in(turn, cell, body)
     if body.over == body.total and not body.news and not body.dropping:
         conclude(turn, cell, Ending.failed("stalled", "the strategy has nothing at work and wants nothing more"))

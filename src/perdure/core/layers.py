@@ -21,6 +21,7 @@ def layer_of(policy: parts.Policy, name: str) -> Layer:
         tools=_terms(policy.tools),
         resources=_terms(policy.resources),
         effects=Terms(None, policy.ask, policy.deny),
+        contained=policy.contained,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from perdure.core import events as e
 from perdure.core.cells import MOST_ROUNDS, Cell, Ended, Graph, Grown, Result, Serial
+from perdure.core.delegating import is_delegating
 from perdure.core.outline import Outline, priority_of
 from perdure.core.state import State
 from perdure.plan.index import Node
@@ -99,9 +100,16 @@ def steps_grown(state: State, event: e.StepsGrown) -> None:
         _grow(body, event)
         body.born += [state.next_number()] * len(event.add)
         _drop(state, cell, body, event.drop)
+        note_agent(state, cell, body)
     else:
         body.grown, body.total = True, event.items or 0
         body.ready = [(0, position) for position in range(body.total)]
+
+
+def note_agent(state: State, cell: Cell, body: Grown) -> None:
+    """Somebody is at work here, unless all that was done is to look for one."""
+    if body.moves and not is_delegating(cell):
+        state.agents[cell.key] = cell
 
 
 def _grow(body: Grown, event: e.StepsGrown) -> None:
@@ -117,8 +125,9 @@ def _grow(body: Grown, event: e.StepsGrown) -> None:
 def _drop(state: State, cell: Cell, body: Grown, ids: Sequence[str]) -> None:
     """What some children did is taken back from now on, the latest first. Nothing older than they are is looked at."""
     gone = {child.key: child.age for id_ in ids if (child := body.children.get(int(id_[1:]) - 1)) is not None}
+    oldest = min(gone.values(), default=0)
     for effect in reversed(state.effects.values() if gone else ()):
-        if effect.number <= min(gone.values()):
+        if effect.number <= oldest:
             break
         if not effect.over and effect.is_in(gone):
             effect.dropped = cell

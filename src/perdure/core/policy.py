@@ -20,7 +20,8 @@ from perdure.core.deeds import HOST, Deed, DeedKind, flaw_of, split_host
 from perdure.core.patterns import Matches, is_command, is_command_anywhere, is_host, is_named, is_path
 
 __all__ = [
-    "HOST", "OPEN", "OURSELVES", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "judge", "names_host",
+    "HOST", "OPEN", "OURSELVES", "Deed", "DeedKind", "Judgement", "Layer", "Terms", "Verdict", "is_contained", "judge",
+    "names_host",
     "shown", "split_host", "strictest", "told",
 ]  # fmt: skip
 
@@ -61,6 +62,13 @@ class Layer(msgspec.Struct, frozen=True):
     resources: Terms = Terms()
     effects: Terms = Terms()
     """By effect word."""
+    contained: bool = False
+    """Whether nothing may be touched but the copy of the workspace that a branch has."""
+
+
+def is_contained(layers: Iterable[Layer]) -> bool:
+    """Whether any layer keeps what is done on a branch's copy."""
+    return any(each.contained for each in layers)
 
 
 class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

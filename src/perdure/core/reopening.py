@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Graph, Grown, Serial, Work
-from perdure.core.learning import count, count_need, dependents_of, node_at, verdict_of
+from perdure.core.learning import count, count_need, dependents_of, node_at, note_agent, verdict_of
 from perdure.core.lines import locks_at_entry, wake_within
 from perdure.core.outline import priority_of
 from perdure.core.state import State
@@ -153,6 +153,8 @@ def _revive(state: State, cell: Cell) -> None:
     if cell.due is not None:
         cell.alarm = state.set_timer(cell.due, cell.key, cell.visit, "step")
     cell.open = not locks_at_entry(cell)
+    if isinstance(cell.body, Grown):
+        note_agent(state, cell, cell.body)
 
 
 def _hurry(state: State, cell: Cell) -> None:

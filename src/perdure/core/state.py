@@ -95,6 +95,8 @@ class State:
         self.cells: dict[str, Cell] = {}
         self.holders: dict[str, Cell] = {}
         """What holds the steps whose keys begin so."""
+        self.agents: dict[str, Cell] = {}
+        """Steps that agents are at, but for those that only have it done by others."""
         self.visits: dict[str, int] = {}
         self.flying: dict[str, Cell] = {}
         """Steps with an attempt under way."""

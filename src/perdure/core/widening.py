@@ -40,8 +40,9 @@ def _lists(policy: Policy | None) -> dict[str, list[Any]]:
     """Every list of a policy, by where it stands. A list of hosts is what may be reached."""
     found: dict[str, list[Any]] = {}
     for word, part in (policy.model_dump(mode="json", exclude_none=True) if policy else {}).items():
-        inside: Mapping[str, Any] = part if is_mapping(part) else {"allow" if word == "network" else "": part}
-        found |= {f"policy.{word}.{each}".rstrip("."): listed for each, listed in inside.items()}
+        listed = [word] * part if isinstance(part, bool) else part  # what is said to hold is taken away by saying less
+        inside: Mapping[str, Any] = part if is_mapping(part) else {"allow" if word == "network" else "": listed}
+        found |= {f"policy.{word}.{each}".rstrip("."): items for each, items in inside.items()}
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message
-from perdure.core.allowing import layers_around
+from perdure.core.allowing import branches_around, layers_around
 from perdure.core.calls import Call, Outcome
 from perdure.core.cells import Cell
 from perdure.core.deciding import Moment
@@ -188,9 +188,10 @@ class Walk:
         if cell.traits.literal is None and cell.traits.wants_secrets:
             call = call_of(self.state, cell, StandIns(self._secrets))
         key = key_of(RUN, command.step, command.visit, cell.work.digest)
+        layers = layers_around(cell, self._layers)
         return Attempt(
             RUN, command.step, command.visit, command.attempt, key, call,
-            layers=layers_around(cell, self._layers), approved=frozenset(cell.work.approved),
+            layers=layers, approved=frozenset(cell.work.approved), contained=branches_around(cell, layers),
         )  # fmt: skip
 
     def _trace(self, cell: Cell, tool: AnyTool | None) -> None:

@@ -1,13 +1,15 @@
 """Referring: a step whose expressions and needs name other steps than before. Texts that are no expressions stay."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from perdure.plan.expr import Expression, ExpressionError, parse, template
+from perdure.plan.expr import Expression, ExpressionError, Reference, parse, template
 from perdure.plan.raw import Raw, is_list, is_mapping
 
 Names = Mapping[str, str]
 """The new names of steps, by the old ones."""
+Change = Callable[[str, Reference], str]
+"""The source of an expression with one of its references changed."""
 BARE: Final = frozenset({"when", "exit", "decide", "requires", "ensures", "expr"})
 """Fields that are expressions as they stand."""
 CALLS: Final = frozenset({"undo", "simpler", "alternates", "accept", "relaxed", "decide"})
@@ -27,7 +29,7 @@ def _field(word: str, value: Raw, names: Names) -> Raw:
         return [referring(each, names) if is_mapping(each) else each for each in value]
     if word in CALLS and not isinstance(value, str):
         return _calls(value, names)
-    return _bare(value, names) if word in BARE else _texts(value, names)
+    return _bare(value, names) if word in BARE else retold(value, lambda s, each: _step_renamed(s, each, names))
 
 
 def _calls(value: Raw, names: Names) -> Raw:
@@ -45,35 +47,43 @@ def _bare(value: Raw, names: Names) -> Raw:
         return value  # the checks say what is wrong with it
 
 
-def _texts(value: Raw, names: Names) -> Raw:
+def _renamed(expression: Expression, names: Names) -> str:
+    return _changed(expression, lambda source, each: _step_renamed(source, each, names))
+
+
+def _step_renamed(source: str, each: Reference, names: Names) -> str:
+    name = str(each.parts[0]) if each.root == "steps" and each.parts else ""
+    if name not in names:
+        return source
+    place = source.index(name, each.offset + len("steps"))
+    return source[:place] + names[name] + source[place + len(name) :]
+
+
+# ------------------------------------------------------------------------------- the same in other words
+
+
+def retold(value: Raw, change: Change) -> Raw:
+    """A value of a plan, with every reference in its expressions changed. What is no expression stays as it is."""
     if isinstance(value, str):
-        return _text(value, names)
+        return _text(value, change)
     if is_mapping(value):
-        return {word: _texts(each, names) for word, each in value.items()}
-    return [_texts(each, names) for each in value] if is_list(value) else value
+        return {word: retold(each, change) for word, each in value.items()}
+    return [retold(each, change) for each in value] if is_list(value) else value
 
 
-def _text(text: str, names: Names) -> str:
+def _text(text: str, change: Change) -> str:
+    """From the end to the beginning, so that the places of those before stay; what was written is not read again."""
     try:
         expressions = template(text).expressions
     except ExpressionError:
         return text
-    for expression, _ in expressions:
-        text = text.replace(f"${{{expression.source}}}", f"${{{_renamed(expression, names)}}}")
+    for expression, offset in reversed(expressions):
+        text = text[:offset] + _changed(expression, change) + text[offset + len(expression.source) :]
     return text
 
 
-def _renamed(expression: Expression, names: Names) -> str:
-    """The source with every `steps.ID` of it renamed, from the end to the beginning."""
+def _changed(expression: Expression, change: Change) -> str:
     source = expression.source
     for each in sorted(expression.references, key=lambda each: each.offset, reverse=True):
-        if each.root == "steps" and each.parts and each.parts[0] in names:
-            name = str(each.parts[0])
-            place = source.index(name, each.offset + len("steps"))
-            source = source[:place] + names[name] + source[place + len(name) :]
+        source = change(source, each)
     return source
-
-
-def named_in(step: Mapping[str, Raw], names: Mapping[str, str]) -> bool:
-    """Whether a step names one of these."""
-    return referring(step, names) != dict(step)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, Message
-from perdure.core.allowing import layers_around
+from perdure.core.allowing import branches_around, layers_around
 from perdure.core.calls import Call, Outcome
 from perdure.core.cells import Cell
 from perdure.core.conversing import before
@@ -414,13 +414,13 @@ class Runner:
         call = work.call or call_of(state, cell)
         if cell.traits.literal is None and cell.traits.wants_secrets:
             call = call_of(state, cell, self.host.secrets)
-        until = work.until
+        until, layers = work.until, self._layers(cell, call)
         seconds = None if until is None else max(0.0, (until - state.clock(self.now())) / 1000)
         return Attempt(
             self.run, command.step, command.visit, command.attempt, key, state.names.called(call), seconds,
             partial(self._report, command), by="probe" if command.deed == "probe" else "call",
-            digest=work.digest, layers=self._layers(cell, call), approved=frozenset(work.approved),
-            note=self.stage.note, read=state.read,
+            digest=work.digest, layers=layers, approved=frozenset(work.approved),
+            contained=branches_around(cell, layers), note=self.stage.note, read=state.read,
             before=nothing_before if call.kind == "tool" else partial(before, cell, partial(call_of, state)),
             earlier=partial(siblings, state, cell),
         )  # fmt: skip
@@ -437,11 +437,12 @@ class Runner:
         cell = self.state.cells[command.step]
         digest = digest_of(judging_call(self.state, cell).data)
         call = judging_call(self.state, cell, self.host.secrets)
+        layers = self._layers(cell, call)
         return Attempt(
             self.run, command.step, command.visit, command.attempt,
             key_of(self.run, f"{command.step}~", command.visit, digest),
             self.state.names.called(call), deed="judge",
-            digest=digest, layers=self._layers(cell, call), note=self.stage.note,
+            digest=digest, layers=layers, note=self.stage.note, contained=branches_around(cell, layers),
             approved=frozenset(cell.work.looking.approved if cell.work.looking else ()),
         )  # fmt: skip
 
@@ -455,11 +456,12 @@ class Runner:
             key = key_of(self.run, command.step, command.visit, effect.digest)
         if SECRETS in effect.call:
             call = with_secrets(call, self.host.secrets)
+        layers = self._layers(effect.cell, call)
         return Attempt(
             self.run, command.step, command.visit, command.attempt, key, self.state.names.called(call), deed="undo",
             by="undo" if is_own else "call",
             output=effect.output.load(self.state.read) if is_own and effect.output else None,
-            digest=digest, layers=() if is_own else self._layers(effect.cell, call),
+            digest=digest, layers=() if is_own else layers, contained=branches_around(effect.cell, layers),
             approved=frozenset(effect.approved), note=self.stage.note,
         )  # fmt: skip
 

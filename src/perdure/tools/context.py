@@ -69,6 +69,11 @@ class Context:
         return self._attempt.visit
 
     @property
+    def contained(self) -> tuple[str, ...]:
+        """The groups around the step, from the outside in, that keep what is done on a branch's copy."""
+        return self._attempt.contained
+
+    @property
     def attempt(self) -> int:
         """Which try at this visit it is, from one."""
         return self._attempt.number

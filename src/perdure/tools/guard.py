@@ -94,10 +94,16 @@ class Guard:
                 "call": attempt.digest or digest_of(attempt.call.data),
                 "deeds": [msgspec.to_builtins(each.deed) for each in found],
                 "shown": sha256(shown.encode()).hexdigest(),
-                "layers": msgspec.to_builtins(attempt.layers),
+                "layers": [_as_agreed(each) for each in attempt.layers],
                 "tool": self._definition(),
             }
         )
+
+
+def _as_agreed(layer: Layer) -> dict[str, object]:
+    """A layer as people agree under it. What was agreed to before there were branches holds on."""
+    said: dict[str, object] = msgspec.to_builtins(layer)
+    return said if layer.contained else {word: value for word, value in said.items() if word != "contained"}
 
 
 def _is_mild(found: Judgement) -> bool:

@@ -66,6 +66,8 @@ class ToolPerformer:
         tool = self._tools.get(attempt.call.name)
         if tool is None or attempt.call.kind != "tool":
             return self._unknown(attempt)
+        if attempt.contained and (ended := self._refused(tool, attempt)) is not None:
+            return _at_once(ended)
         if attempt.seconds is None and tool.timeout is not None:
             return self._within(tool.timeout, tool, attempt)
         return self._perform(tool, attempt, attempt.seconds)
@@ -84,12 +86,25 @@ class ToolPerformer:
         tool = self.tool_of(attempt.call)
         if tool is None:
             return await self._unknown(attempt)
+        if attempt.contained and (ended := self._refused(tool, attempt)) is not None:
+            return ended
         context = self._context(tool, attempt, None)
         outcome = self._classified(tool, attempt, await self._foreseen(tool, attempt, context))
         return replace(outcome, judged=context.judged)
 
     def _context(self, tool: AnyTool, attempt: Attempt, seconds: float | None) -> Context:
-        return Context(attempt, seconds, self._hands, lambda each: self._guard(tool, each), self._memory, self._desk)
+        hands = self._hands
+        if attempt.contained:
+            from perdure.tools.containing import hands_for  # noqa: PLC0415  few runs have branches
+
+            hands = hands_for(attempt, hands)
+        return Context(attempt, seconds, hands, lambda each: self._guard(tool, each), self._memory, self._desk)
+
+    def _refused(self, tool: AnyTool, attempt: Attempt) -> Outcome | None:
+        """How a step ends that is kept in a branch and cannot be done there."""
+        from perdure.tools.containing import refused  # noqa: PLC0415  few runs have branches
+
+        return refused(tool, attempt, self._hands)
 
     async def _foreseen(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
         try:
@@ -197,3 +212,8 @@ class ToolPerformer:
             return Outcome.failed("invalid", f'"{call.name}" is not a tool but {call.kind}, which is done elsewhere')
         hint = did_you_mean(call.name, self._tools)
         return Outcome.failed("invalid", f'there is no tool "{call.name}"' + (f"; {hint}" if hint else ""))
+
+
+async def _at_once(outcome: Outcome) -> Outcome:
+    """An end that is known before anything is done."""
+    return outcome

@@ -16,6 +16,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from perdure.tools.branches.branch import BRANCHES, GONE
+from perdure.tools.branches.leaving import left_by as left_by_branches
 from perdure.tools.changes import Images
 from perdure.tools.changes.durable import locked
 from perdure.tools.changes.images import DRAFT, OBJECTS
@@ -50,7 +52,13 @@ class Freed(NamedTuple):
 def foreseen(state: Path, remaining: Remaining) -> int:
     """Bytes that a sweep would free at most. Nothing is changed, and others may be at work meanwhile."""
     left, deeds = _changes(state, remaining), left_by_git(state, remaining)
-    found = (*left.records, *left.objects, *_drafts(state, remaining), *left_in(state / STAGES))
+    found = (
+        *left.records,
+        *left.objects,
+        *_drafts(state, remaining),
+        *left_in(state / STAGES),
+        *left_by_branches(state, remaining),
+    )
     return sum(size_of(each) for each in (*found, *deeds, *map(worktree_of, deeds)))
 
 
@@ -78,7 +86,21 @@ def _swept(state: Path, remaining: Remaining) -> int:
         left = _changes(state, remaining)
         size = sum(_removed(each, Path.unlink) for each in (*left.records, *_drafts(state, remaining)))
         size += sum(Images(state).drop(each, remaining.before) for each in left.objects)
-    return size + sum(_removed(each, remove) for each in left_in(state / STAGES))
+    size += sum(_removed(each, remove) for each in left_in(state / STAGES))
+    return size + _branches(state, remaining)
+
+
+def _branches(state: Path, remaining: Remaining) -> int:
+    if not (lock := state / BRANCHES / "lock").exists():
+        return 0
+    with locked(lock, fcntl.LOCK_EX):  # somebody may be at a copy
+        return sum(_removed(each, _taken_away) for each in left_by_branches(state, remaining))
+
+
+def _taken_away(place: Path) -> None:
+    """What is half removed must not be taken for a branch."""
+    gone = place if place.suffix else place.rename(place.with_suffix(GONE))
+    remove(gone)
 
 
 def _changes(state: Path, remaining: Remaining) -> Left:

@@ -26,3 +26,10 @@ def test_what_is_no_expression_stays_as_it_is():
     text = "steps.a.output costs $5, and $${steps.a.output} is a text; ${ this is broken"
     [made], _ = adopted([{"id": "a", "tool": "x.y", "with": {"t": [text, {"u": "steps.a"}], "n": None}}], 0)
     assert made["with"] == {"t": [text, {"u": "steps.a"}], "n": None}
+
+
+def test_a_new_name_that_is_an_old_one_too_is_not_renamed_again():
+    steps = [{"id": "s1", "tool": "x.y"}, {"id": "s2", "tool": "x.y"}]
+    told = {"id": "c", "tool": "x.y", "with": {"t": "${steps.s1.output} and ${steps.s2.output}, $${steps.s1.output}"}}
+    made, _ = adopted([*steps, told], 1)
+    assert made[2]["with"]["t"] == "${steps.s2.output} and ${steps.s3.output}, $${steps.s1.output}"

@@ -120,6 +120,34 @@ def test_a4_when_one_fails_another_does_it_and_what_the_first_did_is_undone():
     assert DONE == ["milk"]
 
 
+def test_a4_what_a_failed_agent_did_is_undone_before_the_next_one_begins():
+    log = []
+
+    async def undo(what: str, output: object) -> None:
+        """Slowly."""
+        await asyncio.sleep(0.2)
+        log.append(f"un{what}")
+
+    @tool(name="shop.put", repeat="keyed", effects=["writes"], undo=undo)
+    def put(what: str) -> str:
+        """Put something."""
+        log.append(what)
+        return what
+
+    def answer(request):
+        return calls("shop.put", what=who_asks(request)) if len(request.remarks) == 1 else "none"
+
+    async def go():
+        known = {"strategy": "react", "tools": ("shop.*",), "options": {"repairs": 0}}
+        agents = [worker("a", price=0.1, **known), worker("b", price=1.0, **known)]
+        async with Engine.open(agents=agents, models={"default": ScriptedModel(answer)}, tools=[put]) as engine:
+            document = steps_of(returns={"type": "object"})
+            return await asyncio.wait_for((await engine.start(Plan.model_validate(document))).result(), 20)
+
+    assert asyncio.run(go()).status == "failed"
+    assert log == ["a", "una", "b", "unb"]
+
+
 def test_a4_a_named_agent_has_its_fallbacks_in_their_order():
     def answer(request):
         return {"a": 1} if who_asks(request) == "third" else "no"
@@ -230,6 +258,37 @@ def test_a4_what_is_more_important_goes_first_when_all_are_at_work():
     document = {"mode": "graph", "steps": steps}
     asyncio.run(at_once(model, [worker("a", limit=1)], document, {}))
     assert model.order == ["3", "2", "1", "0"]
+
+
+def test_a4_agents_that_wait_for_each_other_are_found_out_and_not_waited_for():
+    def crossed(name, other):
+        return worker(name, limit=1, strategy="reflexion", options={"strategy": "single", "judge": {"agent": other}})
+
+    def answer(request):
+        return {"score": 1} if "critic" in request.instructions else "x"
+
+    steps = [{"id": name, "agent": name, "task": "Do it", "recovery": {"other": ["fail"]}} for name in ("a", "b")]
+    document = {"mode": "graph", "join": "settled", "steps": steps}
+    agents = [crossed("a", "b"), crossed("b", "a")]
+    model = Slow(answer, 0.05)
+    [result] = asyncio.run(at_once(model, agents, document, {}))
+    assert result.status in {"succeeded", "failed"}
+
+
+def test_a4_a_run_that_stands_still_keeps_no_place_from_others():
+    async def go():
+        model = Slow(seconds=0.7)
+        async with Engine.open(agents=[worker("a", limit=1)], models={"default": model}) as engine:
+            first = await engine.start(Plan.model_validate(steps_of()))
+            await asyncio.sleep(0.2)
+            important = await engine.start(Plan.model_validate(steps_of(priority=9)))
+            await asyncio.sleep(0.2)
+            await engine.pause(important.id)
+            await first.result()
+            other = await engine.start(Plan.model_validate(steps_of()))
+            return await asyncio.wait_for(other.result(), 10)
+
+    assert asyncio.run(go()).output == "a"
 
 
 # ------------------------------------------------------------------------------- how it did before

@@ -62,12 +62,12 @@ def playing(select=None, draft=PLAN, follow=()):
     return ScriptedModel(said)
 
 
-def worked(model, task=TASK, step=None, agent=None, **options):
+def worked(model, task=TASK, step=None, agent=None, planning=False, **options):
     made = {"name": "clerk", "strategy": "meta", "options": {"most": 2, **options}, **(agent or {})}
 
     async def go():
         world = {"tools": [read, send, bake], "agents": [Agent(**made)], "models": {"default": model}}
-        async with Engine.open(**world) as engine:
+        async with Engine.open(**world, agent_planning=planning) as engine:
             about = {"id": "go", "agent": "clerk", "task": task, **(step or {})}
             run = await engine.start(Plan.model_validate({"steps": [about], "recovery": {"stalled": ["fail"]}}))
             return await run.result()
@@ -98,6 +98,16 @@ def test_x4_tools_are_selected_then_it_is_planned_then_an_agent_with_just_these_
     assert [each.name for each in thoughts[0].offers] == ["mail.send", "notes.read"]
     assert [marks_in(each) for each in thoughts] == [["pending", "pending"], ["done", "pending"], ["done", "done"]]
     assert '"name":"today"' in thoughts[0].remarks[0].text  # the plan itself, with what it gives to its tools
+
+
+def test_x4_an_agent_that_may_change_the_plan_is_given_its_tools_too():
+    follow = [calls("notes.read", name="today"), calls("mail.send", to="ada"), "Done."]
+    model = playing({"tools": ["mail.send", "notes.read"]}, follow=follow)
+    assert worked(model, planning=True).output == "Done."
+    [selecting], [drafting], thoughts = (by_stage(model, each) for each in ("select", "draft", "follow"))
+    assert "agents.choose" not in selecting.remarks[0].text
+    assert "- notes.read(" in drafting.instructions
+    assert [each.name for each in thoughts[0].offers] == ["mail.send", "notes.read", "planning.replan"]
 
 
 def test_x4_a_step_that_fails_is_shown_as_failed_and_may_be_done_in_another_way():

@@ -335,3 +335,119 @@ def test_e5_branches_may_be_agents_that_write_files_and_only_those_of_the_winner
         1,
         0,
     ]
+
+
+# ------------------------------------------------------------------------------- branches on copies
+
+WRITING = {
+    "steps": [
+        {"id": "put", "tool": "files.write", "with": {"path": "plan.txt", "text": "${inputs.output}"}},
+        {"id": "mine", "tool": "files.write", "with": {"path": "${inputs.branch}.txt", "text": "${inputs.output}"}},
+        {"id": "all", "tool": "files.search", "with": {"text": "3"}},
+    ]
+}
+STAGED = {"act": WRITING, "staged": True, "judge": {"expr": "double(output)"}, "width": 2, "beam": 1, "depth": 3}
+
+
+def staged(place, options=STAGED, *, script=None, plan=None, **settings):
+    """A search on copies of `place/work`; the result, and what was seen there whenever somebody was asked."""
+    workspace, seen = place / "work", []
+    workspace.mkdir(exist_ok=True)
+    (workspace / "plan.txt").write_text("none")
+
+    def say(request):
+        seen.append({each.name: each.read_text() for each in workspace.iterdir()})
+        said = [each.text for each in request.remarks if isinstance(each, Said)]
+        return script(request) if script else digits(said[-1], "")
+
+    async def go():
+        agents, models = [agent("tree", options)], {"default": ScriptedModel(say)}
+        opened = Engine.open(place / "runs.db", workspace=workspace, agents=agents, models=models, **settings)
+        async with opened as engine:
+            step = {"id": "ag", "agent": "me", "task": "Search.", **(plan or {})}
+            run = await engine.start(Plan.model_validate({"steps": [step]}))
+            return await run.result()
+
+    return asyncio.run(asyncio.wait_for(go(), 60)), seen
+
+
+def left_in(place):
+    """The workspace, and how many copies there are."""
+    copies = [each for each in (place / "runs.db.hands/branches").iterdir() if each.is_dir()]
+    return {each.name: each.read_text() for each in (place / "work").iterdir()}, len(copies)
+
+
+def test_e5_staged_branches_do_not_see_each_other_and_exactly_the_winners_files_stand(tmp_path):
+    result, seen = staged(tmp_path)
+    assert result.status == "succeeded", result.failure
+    assert result.output["line"] == ["3", "33", "333"]
+    assert left_in(tmp_path) == ({"plan.txt": "333", "s4.txt": "3", "s8.txt": "33", "s12.txt": "333"}, 0)
+    assert {json.dumps(each) for each in seen} == {'{"plan.txt": "none"}'}, "nothing was touched before the end"
+
+
+def test_staged_the_end_may_be_said_after_placing(tmp_path):
+    def say(request):
+        said = [each.text for each in request.remarks if isinstance(each, Said)][-1]
+        return {"n": 333} if "Now say the answer" in said else digits(said, "")
+
+    schema = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+    result, _ = staged(tmp_path, script=say, plan={"returns": schema})
+    assert (result.output, left_in(tmp_path)[0]["plan.txt"]) == ({"n": 333}, "333")
+
+
+def test_staged_where_the_goal_is_not_reached_nothing_is_placed(tmp_path):
+    result, _ = staged(tmp_path, {**STAGED, "goal": 1000, "again": 0})
+    assert (result.failure.kind, left_in(tmp_path)) == ("unmet", ({"plan.txt": "none"}, 0))
+
+
+def test_staged_where_somebody_else_has_written_it_is_a_conflict_and_theirs_stays(tmp_path):
+    def say(request):
+        (tmp_path / "work/plan.txt").write_text("mine")
+        said = [each.text for each in request.remarks if isinstance(each, Said)]
+        return digits(said[-1], "")
+
+    def later(request):
+        said = [each.text for each in request.remarks if isinstance(each, Said)]
+        return say(request) if "33" in said[-1] else digits(said[-1], "")
+
+    result, _ = staged(tmp_path, script=later)
+    assert "plan.txt was changed by somebody else meanwhile" in result.failure.message
+    assert left_in(tmp_path) == ({"plan.txt": "mine"}, 0)
+
+
+def test_staged_a_goal_that_is_reached_early_stops_the_others(tmp_path):
+    result, _ = staged(tmp_path, {**STAGED, "goal": 3, "width": 3})
+    assert result.status == "succeeded", result.failure
+    found, copies = left_in(tmp_path)
+    assert (found["plan.txt"], len(found), copies) == (result.output["answer"], 2, 0)
+
+
+def test_staged_what_does_not_stay_on_a_copy_fails_its_trial_with_the_reason(tmp_path):
+    act = {"tool": "http.get", "with": {"url": "http://127.0.0.1:1/"}}
+    result, _ = staged(tmp_path, {**STAGED, "act": act, "again": 0})
+    assert 'no proposal could be judged: "http.get" is not called in a branch' in result.failure.message
+    assert left_in(tmp_path) == ({"plan.txt": "none"}, 0)
+
+
+@pytest.mark.parametrize(
+    ("steps", "line"), [(5, None), (6, ["2"]), (10, ["2"]), (11, ["2", "22"]), (31, ["3", "33", "333"])]
+)
+def test_e21_staged_fits_into_its_budget_of_steps(tmp_path, steps, line):
+    result, _ = staged(tmp_path, plan={"budget": {"steps": steps}, "recovery": {"budget": ["fail"]}})
+    assert (result.output and result.output["line"]) == line, "opening and placing are steps, and are put aside for"
+    assert result.usage.budgets["ag"]["steps"].spent <= steps
+    found = (tmp_path / "work/plan.txt").read_text()
+    assert found == (line[-1] if line else "none")
+
+
+def test_e5_staged_commands_judge_what_stands_on_their_copy(tmp_path):
+    act = {
+        "steps": [
+            {"id": "put", "tool": "files.write", "with": {"path": "plan.txt", "text": "${inputs.output}"}},
+            {"id": "tests", "tool": "shell.run", "with": {"command": ["grep", "-q", "33", "plan.txt"], "check": False}},
+        ]
+    }
+    judge = {"expr": "steps.act.output.code == 0 ? 1.0 : 0.0"}
+    result, _ = staged(tmp_path, {**STAGED, "act": act, "judge": judge, "goal": 1, "beam": 2})
+    assert result.status == "succeeded", result.failure
+    assert left_in(tmp_path) == ({"plan.txt": "33"}, 0)

@@ -49,7 +49,7 @@ def test_t8_an_agent_has_one_context():
         {**TOOL, "alternates": [TOOL, AGENT]},
         {"decide": MODEL, "choices": ["x"], "on": {"x": "next"}},
         {"steps": [{"id": "b", **TOOL}], "alternates": [AGENT]},
-        {**MODEL, "context": {"from": "needs", "tokens": 10}},
+        {**MODEL, "context": {"from": "needs", "tokens": 20}},
     ],
 )
 def test_t8_what_a_model_or_an_agent_is_shown_is_not(step):

@@ -7,12 +7,12 @@ expression or a schema refuses is not shown to them.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from perdure.agents.strategies.adopting import retold
 from perdure.core.growth import Finish, Move, View
 from perdure.core.judging import VERDICT, objection
 from perdure.plan.expr import Reference
 from perdure.plan.model.parts import Criterion
 from perdure.plan.raw import is_mapping
+from perdure.plan.referring import retold
 
 JUDGED: Final = "judged"
 INPUT: Final = "inputs."

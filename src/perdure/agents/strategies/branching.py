@@ -120,11 +120,12 @@ class Branching:
         return times(self._call(tokens_in(size)), votes) if votes else FREE
 
     def answer_cost(self, parents: Sequence[Node]) -> Cost:
-        """What it may take to say the answer in the form that is wanted."""
+        """What it may take to place what was done, and to say the answer in the form that is wanted."""
+        placing: Cost = {"steps": 1} if self.trials.staged else FREE
         if schema_of(self.view) is None:
-            return FREE
+            return placing
         said = [child.tokens for each in parents if (child := self.view.child(each.id)) is not None]
-        return self._call(max(said, default=0) + tokens_in(2 * longest(self.agent) + OVERHEAD))
+        return sum_of(self._call(max(said, default=0) + tokens_in(2 * longest(self.agent) + OVERHEAD)), placing)
 
     def _call(self, reads: int) -> Cost:
         return call_cost(self.view, self.agent.model, reads + FRAME, usual_tokens(self.agent))
@@ -181,6 +182,11 @@ class Branching:
         """The proposal that led to one; None: the root."""
         child = self.view.child(node.id)
         return Node(*child.tag[0]) if child is not None and child.tag[0] is not None else None
+
+    def before(self, node: Node) -> str:
+        """The trial that one goes on from; empty: it begins at the root."""
+        parent = self.parent(node)
+        return parent.trial if parent is not None else ""
 
 
 def _shares(count: int, among: int) -> list[int]:

@@ -46,7 +46,7 @@ def delegate(view: View, among: Sequence[str], way: Way) -> Move | Finish | None
 def _choose(view: View, among: Sequence[str], tried: Sequence[str], failed: str = "") -> Move:
     wanted = {"skills": list(view.skills), "among": list(among), "without": list(tried), "priority": view.priority}
     given = {word: value for word, value in wanted.items() if value}
-    step = {"tool": CHOOSE, "with": given, "retry": PATIENCE}
+    step = {"tool": CHOOSE, "with": given, "retry": PATIENCE, "recovery": {"stalled": ["fail"]}}
     id_ = f"s{view.born + 1}"
     dropped = [failed] if failed else []
     return Move(add=[step], drop=dropped, tags={id_: CHOICE}, memo={CHOICE: id_, "tried": list(tried)})

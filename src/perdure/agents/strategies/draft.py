@@ -10,7 +10,7 @@ from perdure.agents.strategies.answering import Heard, hear
 from perdure.agents.strategies.asking import Asked, ask
 from perdure.agents.strategies.mending import mend
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.sketch import document_of, problems_of, sketch_schema, told
+from perdure.agents.strategies.sketch import able_of, document_of, problems_of, sketch_schema, told
 from perdure.agents.strategies.words import Words, task_of, who_is
 from perdure.core.growth import Finish, Move, View
 from perdure.plan.expr import escaped
@@ -21,8 +21,6 @@ TOOLS: Final = "tools"
 """The fact by which a task says which tools a plan may call."""
 KNOWN: Final = "known"
 """The fact by which a task says which steps are over already; a plan may take their results."""
-PLANNING: Final = "planning."
-"""What the names of tools begin with that plan: a plan does not."""
 
 
 UNFIT: Final = "there is no plan that can be carried out"
@@ -69,11 +67,9 @@ class _Work:
 
     def _meant(self) -> Sequence[AnyTool]:
         """The tools that a plan may call: those that the task names, those of the agent, or all that there are."""
-        found = self._able(self._listed(TOOLS)) or self._able(self.agent.tools) or self._able(sorted(self.tools))
+        named = (self._listed(TOOLS), self.agent.tools, sorted(self.tools))
+        found = next((able for names in named if (able := able_of(names, self.tools))), list[AnyTool]())
         return found[: self.options.shown]
-
-    def _able(self, names: Iterable[Any]) -> list[AnyTool]:
-        return [self.tools[each] for each in names if each in self.tools and not each.startswith(PLANNING)]
 
     def _listed(self, fact: str) -> list[Any]:
         said: Any = self.view.facts.get(fact)

@@ -14,6 +14,7 @@ from perdure.agents.agent import Agent
 from perdure.agents.prompts import prompt
 from perdure.agents.strategies.checklist import claimed, items_in, ticked, told, unmarked
 from perdure.agents.strategies.react import react
+from perdure.agents.strategies.sketch import BESIDE, able_of
 from perdure.agents.strategies.words import Words
 from perdure.core.calls import Failure
 from perdure.core.growth import Finish, Move, View
@@ -75,8 +76,13 @@ def _plan_flaw(written: Any) -> str:
 def _made(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Agent:
     """The agent for this task: as it is, with the tools that the task names, of those that it may call."""
     said: Any = view.facts.get(TOOLS)
-    named = {*map(str, cast("list[Any]", said))} if is_list(said) else None
-    may = agent.tools or tuple(sorted(tools)) if named is not None else agent.tools
-    kept = tuple(each for each in may if named is None or each in named)
+    kept = _kept({*map(str, cast("list[Any]", said))}, agent, tools) if is_list(said) else agent.tools
     instructions = "\n\n".join(filter(None, (agent.instructions, prompt("follow"))))
     return agent.model_copy(update={"tools": kept, "instructions": instructions})
+
+
+def _kept(named: set[str], agent: Agent, tools: Mapping[str, AnyTool]) -> tuple[str, ...]:
+    """Of what the agent may call, or of all if it says nothing, what is named; and whatever it has about plans."""
+    beside = tuple(each for each in agent.tools if each.startswith(BESIDE))
+    own = [each for each in agent.tools if each not in beside] or [each.name for each in able_of(sorted(tools), tools)]
+    return (*(each for each in own if each in named), *beside)

@@ -1,5 +1,6 @@
 """The end of a search: the line that won, in the form that is wanted, and what stays of all that was done."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ from perdure.core.growth import Child, Finish, Move, View
 
 ANSWER = "answer"
 """The phase in which the answer is said."""
+PLACE = "place"
+"""The phase in which what was done on the copy that won comes into the workspace."""
+ENDING = (PLACE, ANSWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +36,43 @@ class Harvest:
         if self.goal is not None and node.score < self.goal:
             told = f"the best proposal has a score of {node.score:g}, and {self.goal:g} is wanted"
             return self._fail(node, Failure("unmet", told))
+        return self._place(node) if self.branching.trials.staged else self._say(node, self._kept(node))
+
+    def _place(self, node: Node) -> Move:
+        step = {"tool": "branch.place", "with": {"branch": self.branching.trials.copy_of(node.trial)}}
+        memo = {"phase": PLACE, "node": node}
+        return Move(add=grown([Asked(step, {"steps": 1})], self.view.left), stop=self._still_live(), memo=memo)
+
+    def go_on(self, child: Child) -> Move | Finish:
+        """Look at what came of the last step of the end."""
+        return self._placed(child) if self.view.memo["phase"] == PLACE else self._answered(child)
+
+    def _placed(self, child: Child) -> Move | Finish:
+        """Go on when all is in its place: from now on that stands, and no copy is needed any more."""
+        node = Node(*self.view.memo["node"])
+        if child.exit == "success":
+            return self._say(node, [child.id])
+        return self._fail(node, child.failure or Failure("cancelled", "what was found was not placed"))
+
+    def _say(self, node: Node, kept: Sequence[str] | None) -> Move | Finish:
+        """End, or have the answer said first."""
         if schema_of(self.view) is None:
-            return Finish(output=self._output(node), keep=self._kept(node))
+            return Finish(output=self._output(node), keep=kept)
         words = Words().say("This was chosen at the end:\n").show(self.branching.path(node), self.branching.value(node))
         words = words.say("\n\nNow say the answer to the task in the form that is wanted, and nothing else.")
         asked = ask(self.view, self.agent, words, returns=schema_of(self.view), after=self.view.child(node.id))
         if not fits(asked.cost, self.view.left):
             told = f"the answer cannot be said: {lacking(asked.cost, self.view.left)}"
             return self._fail(node, Failure("budget", told))
-        memo = {"phase": ANSWER, "node": node, "repairs": self.repairs}
+        memo = {"phase": ANSWER, "node": node, "repairs": self.repairs, "kept": kept}
         return Move(add=grown([asked], self.view.left), stop=self._still_live(), memo=memo)
 
-    def answered(self, child: Child) -> Move | Finish:
+    def _answered(self, child: Child) -> Move | Finish:
         """End with the answer, or have it mended."""
         memo = self.view.memo
         node, heard = Node(*memo["node"]), hear(child, schema_of(self.view))
         if not heard.flaws:
-            return finished(self.view, heard, self._kept(node))
+            return finished(self.view, heard, memo["kept"])
         again = mend(self.view, self.agent, heard, memo["repairs"], returns=schema_of(self.view))
         if not isinstance(again, Asked):
             return self._fail(node, again)

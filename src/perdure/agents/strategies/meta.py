@@ -14,6 +14,7 @@ from perdure.agents.strategies.asking import ask
 from perdure.agents.strategies.costs import fits
 from perdure.agents.strategies.follow import PLAN, TOOLS
 from perdure.agents.strategies.options import options_of
+from perdure.agents.strategies.sketch import able_of
 from perdure.agents.strategies.words import Words, facts_of, ref, task_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
@@ -61,8 +62,8 @@ class _Work:
     @property
     def _known(self) -> dict[str, AnyTool]:
         """The tools of the agent, or all that there are."""
-        names = self.agent.tools or sorted(self.tools)
-        return {each: self.tools[each] for each in names if each in self.tools}
+        found = able_of(self.agent.tools, self.tools) or able_of(sorted(self.tools), self.tools)
+        return {each.name: each for each in found}
 
     @property
     def _ranked(self) -> list[str]:

@@ -4,7 +4,7 @@ A sketch is a list of steps with a tool, its arguments and its needs. What it le
 whose results it names, a lookup is followed by a checkpoint, and everything is checked as any plan is.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,14 +13,23 @@ from perdure.plan.model.parts import ID_PATTERN
 from perdure.plan.problems import Problem
 from perdure.plan.reading import read_data
 from perdure.plan.toolbox import Toolbox
+from perdure.tools import AnyTool
 
 ASK: Final = "ask.person"
 THINK: Final = "model.think"
 NEW: Final = "_new"
 """What the steps of a plan are called together, where others come before."""
+BESIDE: Final = ("planning.", "agents.")
+"""What the names of tools begin with that are about plans and agents: a plan that is made does not call them."""
 FOUND: Final = "found"
 """The checkpoint after what had to be looked up."""
 Step = Mapping[str, Any]
+
+
+def able_of(names: Iterable[Any], tools: Mapping[str, AnyTool]) -> list[AnyTool]:
+    """The tools that a plan may call, of these names: those that there are, but for what plans or gives out work."""
+    known = (tools[each] for each in names if isinstance(each, str) and each in tools)
+    return [each for each in known if not each.name.startswith(BESIDE)]
 
 
 def sketch_schema(tools: Sequence[str], most: int) -> dict[str, Any]:

@@ -11,16 +11,16 @@ How wide a level is follows from what is left to spend for it, and from how far 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies.answering import flaws_of
 from perdure.agents.strategies.asking import grown
 from perdure.agents.strategies.branching import Branching, Node
 from perdure.agents.strategies.costs import Cost, affordable, fits, rest_of, share_of, sum_of
-from perdure.agents.strategies.harvesting import Harvest
+from perdure.agents.strategies.harvesting import ENDING, Harvest
 from perdure.agents.strategies.judging import Judge, ballot, votes_in
 from perdure.agents.strategies.options import options_of
 from perdure.agents.strategies.pruning import fallen
@@ -53,6 +53,8 @@ class TreeOptions(Part):
     act: JsonObject | None = None
     """A step that carries a proposal out, with its `undo`; it sees `inputs`: `output` (the proposal), `task`, `facts`,
     `branch` (a name that no other trial of the search has) and `level`."""
+    staged: bool = False
+    """Whether each trial works on a copy of the workspace; what the line that won has changed is placed at the end."""
     judge: Judge | None = None
     """Who says how good a proposal is; left out: the agent's model, as a critic."""
     goal: Number | None = None
@@ -64,11 +66,17 @@ class TreeOptions(Part):
     repairs: Amount = 2
     """How often the last answer may be mended, where `returns` is given."""
 
+    @model_validator(mode="after")
+    def _has_something_to_stage(self) -> Self:
+        if self.staged and self.act is None:
+            raise ValueError("staged: there is nothing to do on a copy; say what with `act`")
+        return self
+
 
 def tree(view: View, agent: Agent) -> Move | Finish | None:
     """Search for the best line of proposals."""
     options = options_of(agent, "tree", TreeOptions)
-    trials = Trials(view, agent, options.judge or Judge(model=agent.model), options.act)
+    trials = Trials(view, agent, options.judge or Judge(model=agent.model), options.act, options.staged)
     branching = Branching(view, agent, trials, options.ask, options.thought, options.together)
     search = _Search(view, agent, options, branching, Harvest(view, agent, branching, options.goal, options.repairs))
     return search.grow([], 1, _Held(again=options.again)) if view.first else search.go_on()
@@ -112,7 +120,7 @@ class _Search:
             case "vote":
                 return self._prune(self._elected())
             case _:
-                return self.harvest.answered(self._children[-1])
+                return self.harvest.go_on(self._children[-1])
 
     @property
     def _trials(self) -> Trials:
@@ -186,7 +194,7 @@ class _Search:
         branching, view = self.branching, self.view
         places = [f"s{view.born + n}" for n in range(1, len(found) + 1)]
         asked = [
-            self._trials.trial(branching.path(node), length_of(value), at, view.memo["level"])
+            self._trials.trial(branching.path(node), length_of(value), at, view.memo["level"], branching.before(node))
             for at, (node, value) in zip(places, found, strict=True)
         ]
         left = rest_of(self._left(self._parents), branching.vote_cost(len(found)))
@@ -213,7 +221,7 @@ class _Search:
     def _reached(self) -> Node | None:
         """The first that is good enough, even if others are not known yet."""
         goal, phase = self.options.goal, self.view.memo["phase"]
-        if goal is None or self._votes or (phase == "propose" and self._trials.are_steps) or phase == "answer":
+        if goal is None or self._votes or (phase == "propose" and self._trials.are_steps) or phase in ENDING:
             return None
         nodes = self._tried() if phase == "try" else self._scored(list(self.branching.proposed(self._children)))
         return nodes[0] if nodes and nodes[0].score >= goal else None

@@ -377,6 +377,8 @@ class Policy(Part):
     """Effects that need a person's approval first."""
     deny: Many[EffectWord] = ()
     """Effects that nothing may have."""
+    contained: bool = False
+    """Whether all that is done to files is done on a branch's copy (`branch.open`), and nothing else to the world."""
 
 
 # ------------------------------------------------------------------------------- calls

@@ -8,13 +8,16 @@ from perdure.tools.tool import AnyTool, is_tool
 
 if TYPE_CHECKING:
     HANDS: tuple[AnyTool, ...]
+    BRANCH: tuple[AnyTool, ...]
     FILES: tuple[AnyTool, ...]
     HTTP: tuple[AnyTool, ...]
     SHELL: tuple[AnyTool, ...]
     PYTHON: tuple[AnyTool, ...]
     GIT: tuple[AnyTool, ...]
 
-_ROOMS: Final = {"FILES": "files", "HTTP": "http_", "SHELL": "shell", "PYTHON": "python_", "GIT": "git_"}
+_ROOMS: Final = {
+    "FILES": "files", "HTTP": "http_", "SHELL": "shell", "PYTHON": "python_", "GIT": "git_", "BRANCH": "branch",
+}  # fmt: skip
 """Where the tools that reach out are, by domain."""
 
 BUILTIN: Final[tuple[AnyTool, ...]] = tuple(

@@ -87,6 +87,12 @@ class Desk:
 
     # --------------------------------------------------------------------------- doing
 
+    def keep(self, changes: ChangeSet) -> ChangeSet:
+        """Keep what stands there, of changes whose `before` was not seen here. `ToolFailure` if it is another."""
+        for each in changes.changes:
+            self._expect(each, self.images)
+        return changes
+
     def unfinished(self) -> Output | None:
         """What came of an earlier call under this key; gone on with, if it did not come to its end."""
         intent = self._intents.get(self._set)
@@ -169,9 +175,9 @@ class Desk:
 
     # --------------------------------------------------------------------------- refusing
 
-    def _expect(self, change: Change) -> None:
+    def _expect(self, change: Change, images: Images | None = None) -> None:
         """Nothing is begun that cannot be ended."""
-        now = self.tree.fitting(change.path)
+        now = self.tree.fitting(change.path, images)
         if now != change.before:
             raise self._failing.conflict([Conflict(change, "was changed by somebody else meanwhile", now)])
 

@@ -1,6 +1,7 @@
 """What is said when a set was not carried out: whose bytes stand where, and what could be made of both."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from perdure.tools.changes.applying import Trouble
@@ -57,7 +58,9 @@ class Failing:
         return conflict.detail if both is None else {**conflict.detail, "merged": both}
 
     def _bytes(self, image: Image | None) -> bytes | None:
-        return None if image is None or image.kind != "file" else self._images.read(image.digest)
+        with suppress(ToolFailure):  # what stood there at first may never have been kept here
+            return None if image is None or image.kind != "file" else self._images.read(image.digest)
+        return None
 
     def _theirs(self, path: str, now: Image | None) -> bytes | None:
         if now is None or now.kind != "file":

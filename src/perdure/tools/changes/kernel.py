@@ -9,6 +9,7 @@ import fcntl
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Final
 
 from perdure.tools.failure import ToolFailure
@@ -53,6 +54,17 @@ def rename_at(directory: int, old: str, new: str, flags: int) -> None:
     if _LIBC.syscall(_number_of_renameat2(), directory, names[0], directory, names[1], flags) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), new)
+
+
+def sync_all(directory: Path) -> None:
+    """Make all that was written to the file system of a directory durable: of many files, quicker than one by one."""
+    file = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if _LIBC.syncfs(file) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), str(directory))
+    finally:
+        os.close(file)
 
 
 def _number_of_renameat2() -> int:

@@ -1,0 +1,93 @@
+"""Opening a branch, and taking it away again. Killed at any moment, it is there whole or not at all."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from perdure.tools.branches.branch import (
+    BASE,
+    GONE,
+    NEW,
+    RECORD,
+    Branch,
+    base_of,
+    held,
+    inside,
+    name_of,
+    named,
+    place_of,
+    recorded,
+)
+from perdure.tools.branches.copying import copied
+from perdure.tools.changes.durable import sync_directory, write_durably
+from perdure.tools.changes.kernel import sync_all
+from perdure.tools.context import Context
+from perdure.tools.failure import ToolFailure
+from perdure.tools.scratch import remove
+
+Output = dict[str, Any]
+
+
+def opened(context: Context, origin: str) -> Output:
+    """Make the copy, of the workspace or of another branch; done already: say so."""
+    name = name_of(context.run, context.contained[-1])
+    place = place_of(context.hands, name)
+    try:
+        with held(context):
+            found = recorded(place) or _made(context, name, place, origin)
+    except OSError as error:
+        raise ToolFailure("unavailable", f"no branch can be opened: {error}") from error
+    if found.key != context.key:
+        raise ToolFailure("invalid", "a branch is open here already; a group has one, opened once")
+    return {"branch": found.name, "files": found.files, "bytes": found.size}
+
+
+def _made(context: Context, name: str, place: Path, origin: str) -> Branch:
+    hands = context.hands
+    parent = named(hands, context.run, origin) if origin else None
+    draft = place.with_name(name + NEW)
+    _clear(draft)
+    draft.mkdir(mode=0o700)
+    try:
+        base = copied(context, inside(hands, parent.name) if parent else hands, draft / "workspace")
+        (draft / "state").mkdir(mode=0o700)
+        files = [each for each in base.values() if each.kind == "file"]
+        branch = Branch(name, context.run, context.key, len(files), sum(each.size for each in files))
+        write_durably(draft / RECORD, msgspec.json.encode(branch))
+        first = base_of(place_of(hands, parent.name)) if parent else base
+        write_durably(draft / BASE, msgspec.json.encode(first))
+        sync_all(draft)
+    except BaseException:
+        _clear(draft)
+        raise
+    draft.rename(place)
+    sync_directory(place.parent)
+    return branch
+
+
+def closed(context: Context) -> None:
+    """Remove the branch that was opened under this key, or begun; one that is not there is gone already."""
+    name = name_of(context.run, context.contained[-1])
+    place = place_of(context.hands, name)
+    with held(context):
+        found = recorded(place)
+        if found is not None and found.key == context.key:
+            take_away(place)
+        _clear(place.with_name(name + NEW))
+        _clear(place.with_name(name + GONE))
+
+
+def take_away(place: Path) -> None:
+    """Remove a branch: from one moment to the next it is not there any more, whatever is left of it."""
+    gone = place.with_name(place.name + GONE)
+    _clear(gone)
+    place.rename(gone)
+    sync_directory(place.parent)
+    remove(gone)
+
+
+def _clear(place: Path) -> None:
+    if os.path.lexists(place):
+        remove(place)
