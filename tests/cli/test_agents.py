@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 STOCK = {"branching", "comprehensive_planner", "critic", "planning", "refinement", "reminiscing", "summarizer"}
 MINE = "---\nskills: [weather]\nmodel: weak\nprice: 0.01\n---\nYou know the weather.\n\nAnd you say so.\n"
 
@@ -34,3 +36,27 @@ def test_who_is_not_there_is_said(perdure, tmp_path):
     (tmp_path / "perdure" / "agents" / "bad.md").write_text("no head")
     done = perdure("agents", "ls", cwd=tmp_path)
     assert (done.returncode, "PRD4101" in done.stderr, "bad.md has no head" in done.stderr) == (6, True, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "told"),
+    [
+        ("bob", "strategy: nope", '"bob" works by "nope"'),
+        ("bob", "{strategy: reflexion, options: {strategy: zzz}}", '"bob" makes attempts by "zzz"'),
+        ("any", "role: x", '"any" stands for whoever'),
+    ],
+)
+def test_an_agent_that_cannot_be_is_told_by_doctor_and_with_the_list(perdure, tmp_path, name, head, told):
+    (tmp_path / "perdure" / "agents").mkdir(parents=True)
+    (tmp_path / "perdure" / "agents" / f"{name}.md").write_text(f"---\n{head}\n---\nHello.\n")
+    done = perdure("agents", "ls", cwd=tmp_path)
+    assert (done.returncode, f"warning PRD4101: {told}" in done.stderr) == (0, True), done.stderr
+    done = perdure("doctor", cwd=tmp_path)
+    assert (done.returncode, f"fail  agents    PRD4101: {told}" in done.stdout) == (1, True), done.stdout
+
+
+def test_doctor_tells_of_a_file_that_is_no_agent(perdure, tmp_path):
+    (tmp_path / "perdure" / "agents").mkdir(parents=True)
+    (tmp_path / "perdure" / "agents" / "bob.md").write_text("---\nfoo: nope\n---\n")
+    done = perdure("doctor", cwd=tmp_path)
+    assert (done.returncode, "bob.md: `foo`" in done.stdout) == (1, True), done.stdout

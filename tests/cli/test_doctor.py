@@ -20,7 +20,7 @@ def test_where_all_is_well(perdure, db):
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.split(maxsplit=2) for line in done.stdout.splitlines() if not line.startswith(" ")]
     assert [about for _, about, _ in lines] == (
-        "python sqlite sandbox policy secrets mcp settings models disk room writing journal owner schema pages memory runs".split()
+        "python sqlite sandbox policy secrets mcp agents settings models disk room writing journal owner schema pages memory runs".split()
     )
     assert ["ok", "owner", "nobody writes it now"] in lines
     assert ["ok", "schema", "version 2"] in lines

@@ -90,3 +90,28 @@ def test_a1_e12_nor_does_it_begin_where_nobody_is_there_to_find_another_way(tmp_
     done = program.perdure("run", "plan.yaml", "--db", "runs.db", home=tmp_path)
     assert (done.returncode, (tmp_path / "done.txt").exists()) == (6, False)
     assert 'plan.yaml:2:19: error PRD1402: adjust.planner there is no agent "zz"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("head", "code"),
+    [
+        ("strategy: nope", "PRD4101"),
+        ("fallbacks: [nobody]", "PRD4101"),
+        ("options: {rounds: lots}", "PRD4110"),
+        ("{strategy: reflexion, options: {judge: {agent: nobody}}}", "PRD1402"),
+        ("{strategy: reflexion, options: {judge: {model: 'openai:x'}}}", "PRD4215"),
+        ("foo: nope", "PRD4101"),
+    ],
+)
+def test_a1_an_agent_that_cannot_be_is_told_before_anything_begins(tmp_path, head, code):
+    (tmp_path / "perdure" / "agents").mkdir(parents=True)
+    (tmp_path / "perdure" / "agents" / "bob.md").write_text(f"---\n{head}\n---\nYou are bob.\n")
+    (tmp_path / "answers.yaml").write_text("[]")
+    (tmp_path / "plan.yaml").write_text("perdure: 1\nsteps:\n  - {id: a, agent: bob, task: t}\n")
+    done = program.perdure(
+        "check", "--feasible", "--json", "plan.yaml", home=tmp_path, PERDURE_MODEL="script:answers.yaml"
+    )
+    (checked,) = json.loads(done.stdout)["plans"]
+    assert (done.returncode, told(checked["problems"])) == (6, [(code, 3, "error")])
+    done = program.perdure("run", "plan.yaml", "--db", "runs.db", home=tmp_path, PERDURE_MODEL="script:answers.yaml")
+    assert (done.returncode, code in done.stderr, (tmp_path / "runs.db").exists()) == (6, True, False)

@@ -463,3 +463,9 @@ def test_colours_can_be_switched_off_on_a_terminal(place):
     code, seen = on_a_terminal(place, "--no-color", "run", place.plan(FAIL))
     assert code == 1
     assert "✗ bad  failure" in seen
+
+
+@pytest.mark.parametrize("nothing", ["", "   "])
+def test_nothing_is_neither_a_goal_nor_a_file(perdure, nothing):
+    done = perdure("run", nothing)
+    assert (done.returncode, "say a goal or a file" in done.stderr) == (2, True)

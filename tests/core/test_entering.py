@@ -5,6 +5,7 @@ from driven import NO, driven, tool
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
+from perdure.core.growth import Finish
 from perdure.testing.worlds import HANGS, Takes, World
 
 # ------------------------------------------------------------------------------- rule 5: when
@@ -203,3 +204,24 @@ def test_results_of_a_named_plan_have_keys_of_their_visit():
         ]
     }
     assert driven(plan, plans={"inner": INNER}).done() == ["p/1.a", "p/2.a"]
+
+
+# ------------------------------------------------------------------------------- how agents work
+
+
+def ended(view):
+    """Works without a step."""
+    return Finish(output="in its own way")
+
+
+def test_an_agent_that_is_known_works_in_no_way_that_is_not():
+    step = {"id": "a", "agent": "me", "strategy": "zzz", "task": "t"}
+    world = driven([step], strategies={"agent:me": ended})
+    assert (world.failure.kind, world.failure.message) == ("invalid", "there is no strategy 'zzz'")
+    assert driven([{**step, "strategy": "x"}], strategies={"x": ended}).output == "in its own way"
+
+
+def test_another_way_that_there_is_not_is_passed_over():
+    lost = {"agent": "me", "strategy": "zzz", "task": "t"}
+    world = driven([tool("a", alternates=[lost])], {"a": NO}, strategies={"agent:me": ended})
+    assert (world.status, world.failure.kind) == ("failed", NO.kind)

@@ -91,7 +91,7 @@ def test_e17_agents_that_grow_agents_without_an_end_are_stopped():
     def ever(view):
         return Move(add=[{"agent": "coder"}]) if view.first else Finish("failure", failure=view.fresh[0].failure)
 
-    assert "200 groups" in driven([{"id": "ag", "agent": "coder"}], strategies={"agent:coder": ever}).failure.message
+    assert "8 agents" in driven([{"id": "ag", "agent": "coder"}], strategies={"agent:coder": ever}).failure.message
 
 
 def test_an_agent_without_a_strategy_is_performed_as_a_whole():

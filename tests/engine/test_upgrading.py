@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
-from perdure import Context, Engine, Plan, tool
+from perdure import Agent, Context, Engine, Plan, tool
 from perdure.core.growth import Finish, Move
 from perdure.core.refusing import NotMapped
 from perdure.engine.upgrading import Gone
 from perdure.plan.model.parts import Policy
+from perdure.testing.models import ScriptedModel, calls
 from perdure.testing.replays import assert_replays
 from perdure.testing.scripted import Scripted
 
@@ -391,6 +392,40 @@ async def test_a_strategy_and_a_named_plan_are_found_by_their_new_names(db):
         [question] = (await engine.host.runner(run)).state.questions
         await engine.answer(run, question, True)
         assert (await engine.run(run).result()).output == "inner"
+
+
+async def test_an_agent_with_another_name_goes_on_with_what_it_has_begun(db):
+    def said(name, answer):
+        model = ScriptedModel([calls("mail.send", to="ann"), answer])
+        return {"agents": [Agent(name=name, tools=("mail.send",))], "models": {"default": model}}
+
+    policy = {"tools": {"ask": ["mail.send"]}}
+    send = made("mail.send")[0]
+    run = await begun(
+        db, a_plan({"id": "ag", "agent": "bob", "task": "Write."}, policy=policy), [send], **said("bob", "")
+    )
+    async with Engine.open(db, tools=[send], **said("rob", "I am rob.")) as engine:
+        with pytest.raises(Gone, match='did you mean "agent:rob"'):
+            await engine.resume(run)
+        for none in ("agent:any", "react", "agent:nil"):
+            with pytest.raises(NotMapped, match=f'"{none}" is none'):
+                await engine.resume(run, map={"agent:bob": none})
+        await engine.resume(run, map={"agent:bob": "agent:rob"})
+        [question] = (await engine.host.runner(run)).state.questions
+        await engine.answer(run, question, True)
+        assert (await engine.run(run).result()).output == "I am rob."
+
+
+async def test_who_has_the_skills_is_not_proposed_for_an_agent_that_is_gone(db):
+    wait = {"id": "ag", "agent": "amy", "task": "Write."}
+    model = {"default": ScriptedModel([calls("mail.send", to="ann")])}
+    ask = {"tools": {"ask": ["mail.send"]}}
+    send = made("mail.send")[0]
+    run = await begun(db, a_plan(wait, policy=ask), [send], agents=[Agent(name="amy", tools=("mail.*",))], models=model)
+    async with Engine.open(db, tools=[send], agents=[Agent(name="zacharias")]) as engine:
+        with pytest.raises(Gone) as told:
+            await engine.resume(run)
+    assert "agent:any" not in told.value.message
 
 
 async def test_a_step_that_grows_later_is_called_by_the_new_name_as_well(db):

@@ -59,6 +59,8 @@ def test_a_file_has_texts_values_calls_and_failures(tmp_path):
         ("just words", "neither a list nor a mapping"),
         ("[a, b", "cannot be read"),
         ("- {calls: [{with: {}}]}", "a call is {tool: NAME"),
+        ("- {calls: 3}", "`calls` is a list of {tool: NAME"),
+        ("- {calls: {tool: x.y}}", "`calls` is a list of {tool: NAME"),
         ("- {calls: [shell.run]}", "a call is {tool: NAME"),
         ("- {calls: [{tool: x.y, with: [1]}]}", "a call is {tool: NAME"),
         ("- {fails: busy}", "a failure is {kind: WORD"),

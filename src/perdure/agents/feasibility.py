@@ -60,7 +60,16 @@ class Means:
     @cached_property
     def known_agents(self) -> Mapping[str, Agent]:
         """Whom a plan may name; nobody, if that is not known."""
-        return self.agents() if self.agents else {}
+        return {} if self.why_nobody or not self.agents else self.agents()
+
+    @cached_property
+    def why_nobody(self) -> PerdureError | None:
+        """What is wrong with the agents that there are: nobody works while one of them cannot be what it says."""
+        try:
+            len(self.agents() if self.agents else ())
+        except PerdureError as wrong:
+            return wrong
+        return None
 
     @cached_property
     def all_skills(self) -> set[str]:
@@ -115,12 +124,15 @@ def _planners(plan: Plan, means: Means) -> Iterator[Problem]:
 def _head(call: object, path: Path, node: Node, means: Means) -> Iterator[Problem]:
     if isinstance(call, ModelCall):
         yield from _model(call.model, (*path, "model"), means)
+    elif isinstance(call, (AgentCall, Criterion)) and call.agent is not None and means.why_nobody is not None:
+        wrong = means.why_nobody
+        yield Problem(wrong.code, wrong.message, (*path, "agent"), wrong.help)
     elif isinstance(call, AgentCall) and call.agent == ANYBODY:
         yield from _anybody(node, path, means)
     elif isinstance(call, (AgentCall, Criterion)) and call.agent is not None and means.agents is not None:
         way = call.strategy if isinstance(call, AgentCall) else None
         if (way or "") not in means.own and f"agent:{call.agent}" not in means.own:
-            yield from _agent(call.agent, (*path, "agent"), means)
+            yield from _agent(call.agent, way, (*path, "agent"), means)
             yield from _way(way, (*path, "strategy"), means)
 
 
@@ -129,13 +141,36 @@ def _way(name: str | None, path: Path, means: Means) -> Iterator[Problem]:
         yield Problem(STRATEGY, f'nobody works by "{name}"', path, "leave it out, and the agent works in its own way")
 
 
-def _agent(name: str, path: Path, means: Means) -> Iterator[Problem]:
+def _agent(name: str, way: str | None, path: Path, means: Means) -> Iterator[Problem]:
     agent = means.known_agents.get(name)
     if agent is None:
-        hint = did_you_mean(name, means.known_agents) or "`perdure agents ls` tells who is here"
-        yield Problem(AGENT, f'there is no agent "{name}"', path, hint)
+        yield _nobody(name, path, means)
     else:
         yield from _model(agent.model, path, means, _of(name))
+        yield from _judge(agent, way or agent.strategy, path, means)
+
+
+def _nobody(name: str, path: Path, means: Means, whose: str = "") -> Problem:
+    hint = did_you_mean(name, means.known_agents) or "`perdure agents ls` tells who is here"
+    return Problem(AGENT, f'{whose}there is no agent "{name}"', path, hint)
+
+
+def _judge(agent: Agent, way: str, path: Path, means: Means) -> Iterator[Problem]:
+    """Whoever judges what an agent does has to be there as well."""
+    from perdure.agents.strategies import OPTIONS  # noqa: PLC0415  few plans have agents
+    from perdure.agents.strategies.judging import Judge  # noqa: PLC0415  as above
+    from perdure.agents.strategies.options import OptionsError, options_of  # noqa: PLC0415  as above
+
+    try:
+        judge = getattr(options_of(agent, way, OPTIONS[way]), "judge", None) if way in OPTIONS else None
+    except OptionsError as wrong:
+        yield Problem(wrong.code, wrong.message, path, wrong.help)
+        return
+    whose = f'who judges the agent "{agent.name}": '
+    if isinstance(judge, Judge) and judge.agent is not None and judge.agent not in means.known_agents:
+        yield _nobody(judge.agent, path, means, whose)
+    if isinstance(judge, Judge) and judge.model is not None:
+        yield from _model(judge.model, path, means, whose)
 
 
 def _anybody(node: Node, path: Path, means: Means) -> Iterator[Problem]:
@@ -163,7 +198,7 @@ def _model(name: str, path: Path, means: Means, whose: str = "") -> Iterator[Pro
 
 def _skills(index: Index, means: Means) -> Iterator[Problem]:
     for node in index.nodes:
-        skills = node.step.skills if isinstance(node.step, Working) else ()
+        skills = node.step.skills if isinstance(node.step, Working) and means.why_nobody is None else ()
         for place, skill in enumerate(skills):
             if skill not in means.all_skills:
                 yield _unskilled(node, skill, means.all_skills, (*node.path, "skills", place))

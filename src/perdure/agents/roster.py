@@ -1,6 +1,6 @@
 """The roster: who can be given work, and how each of them works."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -12,6 +12,7 @@ from perdure.agents.strategies.accepting import accepted, heard, is_judged
 from perdure.agents.strategies.adapted import changed
 from perdure.agents.strategies.delegate import delegate, is_delegated
 from perdure.agents.strategies.options import options_of
+from perdure.agents.strategies.reflexion import ReflexionOptions
 from perdure.core.calls import Failure
 from perdure.core.events import REPLANNER
 from perdure.core.growth import Finish, Move, Strategy, View
@@ -22,6 +23,7 @@ from perdure.tools import AnyTool
 
 ADAPTED: Final = "adapted"
 """How agents of other frameworks work, and nobody else."""
+REFLEXION: Final = "reflexion"
 SEATED: Final = "seated."
 """Stands before the strategy of an agent that was chosen already."""
 WAYS: Final = frozenset(OPTIONS)
@@ -63,16 +65,23 @@ class Roster:
     """Agents by name, and the strategies they work by."""
 
     def __init__(
-        self, agents: Iterable[Agent], tools: Mapping[str, AnyTool] | None = None, *, planning: bool = False
+        self,
+        agents: Iterable[Agent],
+        tools: Mapping[str, AnyTool] | None = None,
+        *,
+        planning: bool = False,
+        own: Collection[str] = (),
     ) -> None:
         """`tools` are all that there are; None: nobody knows, and what agents name counts as it stands.
 
         `planning`: plans may change by themselves, so every agent may ask for that, unless it says otherwise.
+        `own`: ways of working that there are besides.
         """
         known = None if tools is None else sorted(tools)
         named = _by_name(agents)
         self._agents: Final = {name: _with_tools(each, known, planning=planning) for name, each in named.items()}
         self._strategies: Final = strategies(tools or {})
+        self._own_ways: Final = own
         for each in self._agents.values():
             self._check(each)
 
@@ -99,10 +108,20 @@ class Roster:
         if (agent.strategy == ADAPTED) != (agent.loop is not None):
             raise BadAgent(f'"{agent.name}" cannot work by "{agent.strategy}"', _own_way(agent))
         options_of(agent, agent.strategy, OPTIONS[agent.strategy])
+        self._check_attempts(agent)
         for name in agent.fallbacks:
             if name not in self._agents:
                 hint = did_you_mean(name, self._agents) or "name an agent that there is"
                 raise BadAgent(f'"{agent.name}" falls back on "{name}", whom there is not', hint)
+
+    def _check_attempts(self, agent: Agent) -> None:
+        """Whoever makes attempts makes them in a way that there is, and that makes none itself."""
+        name = options_of(agent, REFLEXION, ReflexionOptions).strategy
+        known = sorted({*self._strategies, *self._own_ways} - {ADAPTED, REFLEXION})
+        if name not in known:
+            why = "which is what makes the attempts" if name == REFLEXION else "which there is not"
+            hint = did_you_mean(name, known) or f"`strategy` in its options is one of {', '.join(known)}"
+            raise BadAgent(f'"{agent.name}" makes attempts by "{name}", {why}', hint)
 
     def strategies(self) -> dict[str, Strategy]:
         """What the core asks: a strategy by its name for whoever works so, and each agent's own by `agent:NAME`."""

@@ -10,7 +10,7 @@ import click
 from perdure.agents.agent import Agent
 from perdure.agents.choosing import LAST_TASKS, records_of
 from perdure.cli.codes import NOT_FOUND
-from perdure.cli.heads import Known, known_agents
+from perdure.cli.heads import Known, known_agents, roster_here
 from perdure.cli.journals import db_option, opened, settings_for
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.config import Settings
@@ -37,11 +37,21 @@ def agents() -> None:
 def ls(as_json: bool) -> None:
     """List the agents."""
     found = known_agents(Path.cwd())
+    _warn_of_broken()
     if as_json:
         print_json({"schema": "perdure.agents/1", "agents": [_document(each) for each in found]})
         return
     rows = [_row(each) for each in found]
     print_table(["agent", "strategy", "model", "skills", "tools", "from"], rows)
+
+
+def _warn_of_broken() -> None:
+    """Say which one cannot be what it says: while it is here, no plan that has work for agents is begun."""
+    try:
+        roster_here(Path.cwd())
+    except PerdureError as wrong:
+        click.echo(visible(f"warning {wrong.code}: {wrong.message}"), err=True)
+        click.echo(visible(f"  help: {wrong.help}"), err=True)
 
 
 @agents.command()

@@ -63,7 +63,7 @@ class Finding:
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, db: str | None, as_json: bool) -> None:
-    """Look at the settings, your policy, models, the sandbox, the disk, and every run that is not over.
+    """Look at the settings, your policy, agents, models, the sandbox, the disk, and every run that is not over.
 
     Nothing is changed, and no model is asked.
 
@@ -91,6 +91,7 @@ def _findings(db: str | None) -> Iterator[Finding]:
     yield _sqlite(sqlite3.sqlite_version_info)
     yield _sandbox()
     yield from _about_user()
+    yield _agents()
     try:
         loaded = load({"db": db}, planning=True)
     except ConfigError as error:
@@ -160,6 +161,16 @@ def _about_user() -> Iterator[Finding]:
         yield _refused("mcp", error)
     else:
         yield Finding("mcp", "ok", number_of(len(servers.servers) if servers else 0, "server") + " named")
+
+
+def _agents() -> Finding:
+    """Whether all agents can be what they say: while one cannot, no plan that has work for agents is begun."""
+    from perdure.cli.heads import roster_here  # noqa: PLC0415  only this command needs all of them
+
+    try:
+        return Finding("agents", "ok", number_of(len(roster_here(Path.cwd()).names), "agent") + " can be given work")
+    except PerdureError as error:
+        return _refused("agents", error)
 
 
 def _refused(about: str, error: PerdureError) -> Finding:

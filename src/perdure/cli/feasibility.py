@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from perdure.cli.heads import known_agents
+from perdure.cli.heads import roster_here
 from perdure.config import Settings
 from perdure.config.heads import models_of
 from perdure.config.policy import load_policy
@@ -42,8 +42,9 @@ def means_here(settings: Settings, tools: Iterable[AnyTool], workspace: Path | N
 
     root = (workspace or Path.cwd()).resolve()
 
+    @lru_cache(maxsize=1)
     def agents() -> "Mapping[str, Agent]":
-        return {each.agent.name: each.agent for each in known_agents(root)}
+        return {each.name: each for each in roster_here(root).agents}
 
     @lru_cache(maxsize=1)
     def models() -> "Models":

@@ -9,6 +9,7 @@ from perdure.config.places import find_project, home_in, user_file
 
 if TYPE_CHECKING:
     from perdure.agents.agent import Agent
+    from perdure.agents.roster import Roster
 
 OURS: Final = "perdure"
 """The directory of a project with what is meant for us."""
@@ -29,6 +30,13 @@ def known_agents(place: Path) -> list[Known]:
     for each in _all(place):
         found.setdefault(each.agent.name, each)
     return [found[name] for name in sorted(found)]
+
+
+def roster_here(place: Path) -> "Roster":
+    """The same, as they work together. `BadAgent` or `OptionsError` if one of them cannot be what it says."""
+    from perdure.agents.roster import Roster  # noqa: PLC0415  as below
+
+    return Roster(each.agent for each in known_agents(place))
 
 
 def _all(place: Path) -> Iterator[Known]:

@@ -90,6 +90,8 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
 
 
 def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
+    if not name.strip():
+        raise click.UsageError("say a goal or a file: this is empty")
     if not is_goal(name):
         if given["planner"]:
             raise click.UsageError("--planner is for a GOAL, several words in quotation marks; this is a plan")

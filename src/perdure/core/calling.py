@@ -32,7 +32,7 @@ class Called(NamedTuple):
     given: Mapping[str, Any] | None = None
     """What it is given, as it is written; None: that is settled already. Of a strategy, what it has noted."""
     agent: str = ""
-    """Whose strategy it is, if the step is not under way: an agent may also work in its own way."""
+    """Whose strategy it is, if the step is not under way."""
 
 
 def still_called(state: State) -> Iterator[Called]:

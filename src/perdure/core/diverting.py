@@ -61,11 +61,18 @@ def _terms(turn: Deciding, cell: Cell, rung: str) -> dict[str, Any] | None:
     """What is to be said about the next way; None if there is none."""
     call = declared(cell.traits.working, cell.ways, rung)
     if isinstance(call, AgentCall):
-        return None if is_too_deep(cell) else agent_terms(turn, cell, call)
+        return None if is_too_deep(cell) else _agent_terms(turn, cell, call)
     if call is not None:
         return {}
     tool = _found(turn.state, cell) if rung == "alternate" else ""
     return {"tool": tool} if tool else None
+
+
+def _agent_terms(turn: Deciding, cell: Cell, call: AgentCall) -> dict[str, Any] | None:
+    try:
+        return agent_terms(turn, cell, call)
+    except ValueError:  # a way that cannot be gone is none
+        return None
 
 
 # ------------------------------------------------------------------------------- tools that were not named

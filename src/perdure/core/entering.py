@@ -9,6 +9,7 @@ from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.contracts import broken_requirement
 from perdure.core.deciding import Deciding
+from perdure.core.delegating import is_delegating
 from perdure.core.ending import leads_to, told
 from perdure.core.seeing import evaluate, filled
 from perdure.plan.conforming import flaws
@@ -19,6 +20,8 @@ from perdure.plan.model.steps import AgentStep, AskStep, GroupStep, Leading, Map
 
 DEEPEST: Final = 200
 """Groups within groups, where plans call plans and agents grow agents."""
+MOST_AGENTS: Final = 8
+"""Agents within agents. Who only hands work on does not count."""
 
 
 def enter(turn: Deciding, parent: Cell, position: int) -> None:
@@ -158,6 +161,10 @@ def _refuse_depth(cell: Cell) -> None:
         raise ValueError(f"there are more than {DEEPEST} groups around it; does it call itself without an end?")
 
 
+def _agents_around(cell: Cell) -> int:
+    return sum(1 for each in cell.around if each.kind == "agent" and not is_delegating(each))
+
+
 def _grown_terms(turn: Deciding, cell: Cell, step: AgentStep) -> dict[str, Any]:
     terms = agent_terms(turn, cell, step)
     if terms:
@@ -166,11 +173,18 @@ def _grown_terms(turn: Deciding, cell: Cell, step: AgentStep) -> dict[str, Any]:
 
 
 def agent_terms(turn: Deciding, cell: Cell, call: AgentCall) -> dict[str, Any]:
-    """What an agent is grown by, and until when; nothing if it is performed as a whole."""
+    """What an agent is grown by, and until when; nothing if it is performed as a whole.
+
+    `ValueError` if an agent that is known here is to work in a way that is not, or is one too many within others.
+    """
     strategies = turn.state.rules.strategies
     name = call.strategy if call.strategy in strategies else f"agent:{call.agent}"
     if name not in strategies:
         return {}
+    if call.strategy not in (None, name):
+        raise ValueError(f"there is no strategy {call.strategy!r}")
+    if _agents_around(cell) >= MOST_AGENTS:
+        raise ValueError(f"there are {MOST_AGENTS} agents around it; do they give each other work without an end?")
     seconds = cell.traits.working.timeout if cell.traits.working else None
     due = {} if seconds is None else {"due": turn.now + _milliseconds(seconds)}
     return {"strategy": name, **due}

@@ -137,8 +137,8 @@ class View:
 
     @property
     def agent(self) -> str:
-        """Whose work it is, by name."""
-        return self._call.agent
+        """Whose work it is, by name; by the new one, if somebody has said that it has another."""
+        return self._turn.state.names.agent(self._call.agent)
 
     @property
     def strategy(self) -> str:

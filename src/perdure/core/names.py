@@ -18,6 +18,8 @@ from perdure.core.policy import Layer, Terms
 
 KINDS: Final = ("tools", "strategies", "plans")
 """What can have another name."""
+AGENT: Final = "agent:"
+"""Stands before the name of an agent where its way of working is meant."""
 Pairs = Mapping[str, str]
 
 
@@ -42,6 +44,10 @@ class Names:
     def tool(self, name: str) -> str:
         """What a tool is called now."""
         return self.tools.get(name, name)
+
+    def agent(self, name: str) -> str:
+        """What an agent is called now."""
+        return self.strategies.get(f"{AGENT}{name}", name).removeprefix(AGENT)
 
     def layers(self, tool: str, outer: tuple[Layer, ...], inner: tuple[Layer, ...]) -> tuple[Layer, ...]:
         """The rules for a call of a tool, where one about its old name is about the new one too.

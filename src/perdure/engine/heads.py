@@ -114,7 +114,8 @@ class Heads:
         from perdure.agents.roster import Roster  # noqa: PLC0415  as above
 
         listed = self._agents() if callable(self._agents) else self._agents
-        return Roster(listed, tools=self._tools if self._is_all else None, planning=self._planning)
+        known = self._tools if self._is_all else None
+        return Roster(listed, tools=known, planning=self._planning, own=self.own)
 
     def lent(self, name: str) -> Sequence[str] | None:
         """What an agent may call, by its name; None: there is no such agent."""

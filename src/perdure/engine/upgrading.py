@@ -10,11 +10,12 @@ from typing import Any, ClassVar, Final
 
 from perdure.core import events as e
 from perdure.core.calling import Called, effects_of, still_called
-from perdure.core.names import KINDS, Names, flaw_in
+from perdure.core.names import AGENT, KINDS, Names, flaw_in
 from perdure.core.refusing import NotMapped
 from perdure.core.state import Rules, State
 from perdure.errors import PerdureError
 from perdure.plan.checks.contracts import check_arguments
+from perdure.plan.model.parts import ANYBODY
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import is_list, is_mapping
 from perdure.tools import AnyTool
@@ -120,8 +121,8 @@ class Here:
 
     def _strategy_flaw(self, called: Called, names: Names) -> tuple[str, str] | None:
         known = self._rules.strategies
-        if called.agent and (f"agent:{called.agent}" in known or not self._is_all):
-            return None  # it works in its own way, or somebody else sees to it
+        if called.agent and f"agent:{called.agent}" not in known and not self._is_all:
+            return None  # somebody else sees to it
         flaw = _not_there("strategy", called.name, names.strategies, known)
         return flaw or _other(known[names.strategies.get(called.name, called.name)], called.given)
 
@@ -177,8 +178,10 @@ class Here:
         for kind in KINDS:
             for old in getattr(message, kind):
                 new = getattr(names, kind).get(old, old)
-                if new not in known[kind] and (kind != "tools" or self._is_all):
-                    raise NotMapped(f'there is no {_ONE_OF[kind]} "{new}"', did_you_mean(new, known[kind]))
+                if kind == "strategies" and old.startswith(AGENT):
+                    _refuse_agent(new, known[kind])
+                elif new not in known[kind] and (kind != "tools" or self._is_all):
+                    raise NotMapped(f'there is no {_ONE_OF[kind]} "{new}"', _near(new, known[kind]))
 
 
 def _not_there(kind: str, word: str, names: Mapping[str, str], known: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -186,7 +189,26 @@ def _not_there(kind: str, word: str, names: Mapping[str, str], known: Mapping[st
     if name in known:
         return None
     stands = "" if name == word else f', which "{word}" stands for'
-    return f'there is no {kind} "{name}"{stands}', did_you_mean(name, known)
+    return f'there is no {kind} "{name}"{stands}', _near(name, known)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """What may be meant: of agents one who can be named, and of what is none no agent."""
+    if name.startswith(AGENT):
+        return did_you_mean(name, _agents_in(known))
+    return did_you_mean(name, [each for each in known if not each.startswith(AGENT)])
+
+
+def _agents_in(known: Iterable[str]) -> list[str]:
+    return [each for each in known if each.startswith(AGENT) and each != f"{AGENT}{ANYBODY}"]
+
+
+def _refuse_agent(new: str, known: Iterable[str]) -> None:
+    """An agent goes on as another one, and not as whoever has the skills: who that is, is chosen at the start."""
+    agents = _agents_in(known)
+    if new not in agents:
+        hint = did_you_mean(new, agents) or f"name one of {', '.join(sorted(agents)[:FEW])}"
+        raise NotMapped(f'an agent is now called as another one is, and "{new}" is none', hint)
 
 
 def _other(strategy: Any, noted: Mapping[str, Any] | None) -> tuple[str, str] | None:

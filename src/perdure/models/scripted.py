@@ -133,10 +133,16 @@ def _of_file(written: Any) -> Any:
     if not is_mapping(written):
         return written
     if "calls" in written:
-        return Answer(str(written.get("text", "")), tuple(map(_wish, written["calls"] or ())), "calls")
+        return Answer(str(written.get("text", "")), tuple(map(_wish, _wishes(written["calls"]))), "calls")
     if "fails" in written:
         return _failure(written["fails"])
     return written["text"] if isinstance(written.get("text"), str) else written
+
+
+def _wishes(written: Any) -> Sequence[Any]:
+    if written is not None and not is_list(written):
+        raise ValueError(f"`calls` is a list of {{tool: NAME, with: {{…}}}}, and not {written!r:.80}")
+    return written or ()
 
 
 def _wish(written: Any) -> Wish:

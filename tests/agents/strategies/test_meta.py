@@ -171,3 +171,28 @@ def test_a_plan_of_ones_own_is_followed_too():
     given = {"strategy": "follow", "with": {"plan": PLAN, "tools": ["notes.read"]}}
     assert worked(model, step=given).output == "pending pending"
     assert [each.name for each in model.asked[0].offers] == ["notes.read"]
+
+
+def test_steps_of_a_plan_of_ones_own_name_each_other_with_two_dollars():
+    model = ScriptedModel(lambda request: request.remarks[0].text)
+    steps = [{"id": "l", "tool": "notes.read"}, {"id": "s", "tool": "mail.send", "with": {"to": "$${steps.l.output}"}}]
+    said = worked(model, step={"strategy": "follow", "with": {"plan": {"steps": steps}}}).output
+    assert "${steps.l.output}" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"plan": "x"}, "`plan` is no plan"),
+        ({"plan": {"steps": "x"}}, "`plan` is no plan"),
+        ({"plan": {"steps": [{"id": "a", "tool": "notes.read", "needs": ["b"]}]}}, "`plan` is no plan"),
+        ({"plan": PLAN, "tools": "notes.read"}, "`tools` is 'notes.read'; write a list"),
+        ({"plan": PLAN, "tools": [3]}, "`tools` is [3]; write a list"),
+        ({"plan": PLAN, "tools": ["zz.z"]}, "there is no tool 'zz.z'"),
+    ],
+)
+def test_what_is_no_plan_is_not_followed_in_silence(given, told):
+    model = ScriptedModel(["Done."])
+    step = {"strategy": "follow", "with": given, "recovery": {"invalid": ["fail"]}}
+    failure = worked(model, step=step).failure
+    assert (failure.kind, told in failure.message, model.asked) == ("invalid", True, []), failure.message

@@ -3,7 +3,9 @@
 import pytest
 from thinkers import agent, grown_by, prompts, step_of, thought, world_of
 
+from perdure.agents.roster import BadAgent, Roster
 from perdure.agents.strategies.options import OptionsError
+from perdure.core import events as e
 from perdure.core.calls import Failure
 
 LONG = {"accept": [{"expr": "size(output) > 3", "title": "long enough"}], "strategy": "single"}
@@ -146,3 +148,26 @@ def test_options_are_refused_with_a_reason():
     ):
         with pytest.raises(OptionsError, match=said):
             thought(agent("reflexion", options), learner)
+
+
+@pytest.mark.parametrize("own", ["zzz", "reflexion", "adapted"])
+def test_attempts_are_made_in_a_way_that_there_is_and_never_by_attempts(own):
+    with pytest.raises(BadAgent, match=f'makes attempts by "{own}"') as refused:
+        Roster([agent("reflexion", {"strategy": own})])
+    assert "react" in refused.value.help
+    with pytest.raises(BadAgent, match=own):
+        Roster([agent("single", {"reflexion": {"strategy": own}})])
+    with pytest.raises(OptionsError, match="under 'reflexion' is 3"):
+        Roster([agent("single", {"reflexion": 3})])
+    Roster([agent("reflexion", {"strategy": "mine"})], own=["mine"])
+
+
+def test_e17_agents_that_judge_each_other_come_to_an_end():
+    mutual = {"strategy": "single", "rounds": 1}
+    other = agent("reflexion", {**mutual, "judge": {"agent": "me"}}).model_copy(update={"name": "other"})
+    world = thought(
+        agent("reflexion", {**mutual, "judge": {"agent": "other"}}), lambda *_: {"score": 1}, others=[other]
+    )
+    [refused] = [each for each in world.find(e.StepPassed) if each.failure]
+    assert (refused.failure.kind, refused.step.count("/")) == ("invalid", 8)
+    assert refused.failure.message.startswith("there are 8 agents around it")

@@ -123,6 +123,9 @@ def test_nothing_that_can_be_judged_is_an_honest_failure():
     assert world.failure == Failure("unmet", "no proposal could be judged")
     world = thought(agent("tree", PATH), lambda *_: Failure("denied", "no key"))
     assert world.failure == Failure("unmet", "no proposal could be judged: no key")
+    critic = {**PATH, "judge": {"model": "strong"}}
+    world = thought(agent("tree", critic), lambda prompt, _: "fine" if "to be judged" in prompt else "4")
+    assert world.failure.message.startswith("no proposal could be judged: it is no JSON")
 
 
 def test_a_level_that_gives_nothing_leaves_what_was_best_before():

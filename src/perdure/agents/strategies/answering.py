@@ -7,6 +7,7 @@ from typing import Any, Final
 from perdure.agents.strategies.words import ref
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, View
+from perdure.plan.raw import is_list, is_mapping
 
 FEW: Final = 5
 LONGEST: Final = 200
@@ -58,6 +59,16 @@ def hear(child: Child, returns: Mapping[str, Any] | None) -> Heard:
         return Heard(child, path_to(child.id, returns), output[word])
     flaws = output.get("flaws") or ("it asks for calls, and there are none to be made",)
     return Heard(child, flaws=[each[:LONGEST] for each in flaws[:FEW]])
+
+
+def flaws_of(child: Child) -> Sequence[str]:
+    """What is wrong with an answer, or with what was said of it in a trial, as it was read."""
+    if child.exit != "success":
+        return hear(child, None).flaws
+    read: Any = child.output
+    judged: Any = read.get("judge", read) if is_mapping(read) else None
+    found: Any = judged.get("flaws") if is_mapping(judged) else None
+    return [str(each)[:LONGEST] for each in found[:FEW]] if is_list(found) else []
 
 
 def path_to(id_: str, returns: Mapping[str, Any] | None) -> str:

@@ -8,15 +8,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from pydantic import ValidationError
+
 from perdure.agents.agent import Agent
 from perdure.agents.prompts import prompt
 from perdure.agents.strategies.checklist import claimed, items_in, ticked, told, unmarked
 from perdure.agents.strategies.react import react
 from perdure.agents.strategies.sketch import BESIDE, able_of
 from perdure.agents.strategies.words import Words
+from perdure.core.calls import Failure
 from perdure.core.growth import Finish, Move, View
+from perdure.plan.checks.order import check_order
+from perdure.plan.flow import SerialFlow
+from perdure.plan.index import Index
+from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Part
 from perdure.plan.raw import is_list
+from perdure.plan.sayings import sentence
 from perdure.tools import AnyTool
 
 PLAN: Final = "plan"
@@ -32,6 +40,8 @@ def follow(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Move | Fin
     """Think with the plan in view; mark what is begun, and what is over."""
     if view.live:
         return None
+    if view.first and (wrong := _flaw(view, agent, tools)):
+        return Finish("failure", failure=Failure("invalid", wrong))
     items = items_in(view.facts.get(PLAN))
     marks = ticked(items, unmarked(items) if view.first else view.memo["marks"], view.fresh)
     wish = react(view, _made(view, agent, tools), tools, told(items, marks) if items else Words())
@@ -41,6 +51,26 @@ def follow(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Move | Fin
     mine = claimed(items, marks, called)
     tags = {**wish.tags, **{id_: {"item": item} for id_, item in mine.items()}}
     return replace(wish, tags=tags, memo={**wish.memo, "marks": {**marks, **dict.fromkeys(mine.values(), "running")}})
+
+
+def _flaw(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> str:
+    """What is wrong with the plan or the tools that the task names; empty: nothing."""
+    plan, said = view.facts.get(PLAN), view.facts.get(TOOLS)
+    wrong = "" if plan is None else _plan_flaw(plan)
+    if wrong:
+        return f"`{PLAN}` is no plan: {wrong}; write {{steps: [{{id: a, tool: x.y}}]}}"
+    if said is not None and not (is_list(said) and all(isinstance(each, str) for each in said)):
+        return f"`{TOOLS}` is {said!r:.80}; write a list of names of tools"
+    gone = [each for each in cast("list[str]", said or []) if tools and each not in tools and each not in agent.tools]
+    return f"`{TOOLS}`: there is no tool {gone[0]!r:.80}" if gone else ""
+
+
+def _plan_flaw(written: Any) -> str:
+    try:
+        index = Index(Plan.model_validate(written))
+    except ValidationError as error:
+        return sentence(error.errors(include_url=False)[0])
+    return next((each.message for each in check_order(index, SerialFlow(index))), "")
 
 
 def _made(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Agent:

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from perdure.agents.agent import Agent
 from perdure.errors import PerdureError
 from perdure.plan.model.parts import Part
+from perdure.plan.raw import is_mapping
 from perdure.plan.sayings import sentence
 
 P = TypeVar("P", bound=Part)
@@ -26,6 +27,9 @@ def options_of(agent: Agent, strategy: str, kind: type[P]) -> P:
     The options of an agent are those of its own strategy. Where it works by another, they stand under that one's name.
     """
     given = agent.options if agent.strategy == strategy else agent.options.get(strategy, {})
+    if not is_mapping(given):
+        told = f"the options of agent {agent.name!r}: what stands under {strategy!r} is {given!r:.80}"
+        raise OptionsError(told, "write a mapping, from options to their values")
     own = {name: value for name, value in given.items() if name in kind.model_fields or name not in OTHERS}
     try:
         return kind.model_validate(own)

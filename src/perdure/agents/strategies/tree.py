@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.answering import hear
+from perdure.agents.strategies.answering import flaws_of
 from perdure.agents.strategies.asking import grown
 from perdure.agents.strategies.branching import Branching, Node
 from perdure.agents.strategies.costs import Cost, affordable, fits, rest_of, share_of, sum_of
@@ -274,5 +274,5 @@ class _Search:
         return self.grow(parents, level + 1, held._replace(spare=others, again=held.again - 1))
 
     def _nothing(self) -> Failure:
-        wrong = [each for child in self._children for each in hear(child, None).flaws]
+        wrong = [each for child in self._children for each in flaws_of(child)]
         return Failure("unmet", f"no proposal could be judged{': ' + wrong[-1] if wrong else ''}")
