@@ -117,7 +117,7 @@ def _planners(plan: Plan, means: Means) -> Iterator[Problem]:
     for word in ("planner", "otherwise") if plan.adjust and means.agents is not None else ():
         name: str | None = getattr(plan.adjust, word)
         is_agent = name is not None and (word, name) != ("planner", TOOLS) and f"agent:{name}" not in means.own
-        for problem in _agent(name, ("adjust", word), means) if name is not None and is_agent else ():
+        for problem in _agent(name, None, ("adjust", word), means) if name is not None and is_agent else ():
             yield problem if problem.code == AGENT else replace(problem, severity="warning")
 
 
