@@ -171,8 +171,11 @@ def test_of_two_processes_at_once_one_wins_and_the_other_hears_who(place, driven
     else:
         place.run(SHIP, *TOOLS, code=4)
         codes, told = answered_by_both()
-    assert sorted(codes.values()) == [0, 3], told
     winner, loser = sorted(codes, key=codes.get)
+    if driven and "PRD2303" in told[loser]:  # the run was over, and its process gone, before it had an answer
+        again = place.do("approve" if loser == "ann" else "reject", "@last", "ship", "--by", loser, code=3)
+        codes[loser], told[loser] = again.returncode, again.stderr
+    assert sorted(codes.values()) == [0, 3], told
     assert f"answered by {winner}" in told[loser], told
     assert place.do("logs", "@last").stdout.count("q_ship_1 is answered") == 1
     if not driven and winner == "ann":
