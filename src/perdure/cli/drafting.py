@@ -9,6 +9,7 @@ from perdure.agents.requests.selecting import Catalogue
 from perdure.cli.driving import Manner
 from perdure.cli.interrupts import carried_out
 from perdure.config import Settings
+from perdure.core.ladder import UNASKED
 from perdure.engine.result import Result
 from perdure.models.tiers import CONFIGURE
 from perdure.plan import Plan
@@ -23,7 +24,7 @@ PLANNING: Final[Mapping[str, Any]] = {
     "goal": "Plan: ${inputs.goal}",
     "inputs": {"goal": {"type": "string"}, "tools": {"type": "array", "items": {"type": "string"}}},
     "budget": {"calls": 8},
-    "recovery": {"other": ["fail"], "stalled": ["fail"]},
+    "recovery": UNASKED,
     "output": "${steps.plan.output}",
 }
 """The plan by which plans are made. It asks nobody: whoever waits for a plan hears why there is none."""

@@ -230,7 +230,7 @@ class Manner:
 
 async def carry_out(job: Job, manner: Manner) -> int:
     """Do it and follow it; the exit code."""
-    with Interrupts(_say_heard) as interrupts:
+    with Interrupts() as interrupts:
         deadline = None if manner.timeout is None else asyncio.get_running_loop().time() + manner.timeout
         following = _Following(manner, interrupts, deadline)
         return await following.until_left(job)
@@ -241,8 +241,10 @@ async def _there(manner: Manner, run: str) -> int:
         return (await journal.run(run)).head_seq
 
 
-def _say_heard() -> None:
-    click.echo("stopping at a safe point; once more leaves at once", err=True)
+def _say_heard(left: int) -> None:
+    """Answer a Ctrl-C once the pause is kept: nothing begins after these words."""
+    if left == INTERRUPTED:
+        click.echo("stopping at a safe point; once more leaves at once", err=True)
 
 
 class _Following:
@@ -314,6 +316,7 @@ class _Following:
             if left is not None:
                 leaving = True
                 await _pause(engine, handle, "timeout" if left == LATE else "interrupted")
+                _say_heard(left)
                 await asyncio.wait([driven], timeout=self._manner.patience)
         finally:
             await _stopped(driven, task)
@@ -360,6 +363,7 @@ class _Following:
                 left = await self._until(task)
                 if left is not None:
                     await self._pause_there(run)
+                    _say_heard(left)
             finally:
                 await _stopped(task)
                 await _drain(journal, view, screen)

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
 from types import FrameType
 from typing import Any, Final, NoReturn, Self, TypeVar
@@ -21,10 +21,9 @@ Answer = TypeVar("Answer")
 class Interrupts:
     """Hears signals as long as the block lasts, also while a tool holds up the event loop."""
 
-    def __init__(self, heard: Callable[[], None] = lambda: None) -> None:
+    def __init__(self) -> None:
         self.asked = asyncio.Event()
         """Somebody wants to stop."""
-        self._heard = heard
         self._count = 0
         self._loop = asyncio.get_running_loop()
         self._before: dict[int, Any] = {}
@@ -41,11 +40,7 @@ class Interrupts:
         self._count += 1
         if self._count > 1:
             leave_at_once()
-        self._loop.call_soon_threadsafe(self._ask)
-
-    def _ask(self) -> None:
-        self.asked.set()
-        self._heard()
+        self._loop.call_soon_threadsafe(self.asked.set)
 
 
 def leave_at_once() -> NoReturn:

@@ -33,6 +33,8 @@ OWN: Final[Mapping[str, Rungs]] = {
 AFTER: Final[Mapping[str, Rungs]] = {"stalled": ("replan", "ask", "fail")}
 """What comes then, where no table says anything; for all other kinds `replan`, then `fail`."""
 _LAST: Final[Rungs] = ("replan", "fail")
+UNASKED: Final = {"other": ["fail"], "stalled": ["fail"]}
+"""A table, as a plan writes it, by which no person is ever asked: whoever waits for the step goes on without it."""
 WITHIN: Final = frozenset({"retry", "simplify", "relax", "alternate"})
 """Rungs that a visit takes before it is over."""
 PATIENT: Final[Mapping[str, Retry]] = dict.fromkeys(

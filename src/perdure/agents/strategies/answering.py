@@ -76,6 +76,13 @@ def path_to(id_: str, returns: Mapping[str, Any] | None) -> str:
     return f"steps.{id_}.output.{'text' if returns is None else 'value'}"
 
 
+def passed_on(work: Child, keep: Sequence[str] | None = None) -> Finish:
+    """The end that the work of somebody else has come to, as one's own."""
+    if work.failure is not None or work.exit in {"failure", "cancelled"}:
+        return Finish("failure", failure=work.failure or Failure("cancelled", "whoever was at it was stopped"))
+    return Finish(work.exit, ref(f"steps.{work.id}.output"), keep)
+
+
 def finished(view: View, heard: Heard, keep: Sequence[str] | None = None) -> Finish:
     """The end, with an answer that fits."""
     if not view.verdicts:

@@ -5,9 +5,10 @@ choose → agent, which fails → choose → agent    without those who have tri
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
-from perdure.agents.strategies.words import facts_of
+from perdure.agents.strategies.answering import passed_on
+from perdure.agents.strategies.words import handed_on
 from perdure.core.calls import Failure
 from perdure.core.delegating import CHOOSE
 from perdure.core.growth import Child, Finish, Move, View
@@ -40,7 +41,7 @@ def delegate(view: View, among: Sequence[str], way: Way) -> Move | Finish | None
         return _given(view, last, tried, way) if last.exit == "success" else _nobody(view, last, tried)
     if last.failure is not None and last.failure.kind in FALLING:
         return _choose(view, among, tried, last.id)
-    return _over(last)
+    return passed_on(last, keep=[last.id])
 
 
 def _choose(view: View, among: Sequence[str], tried: Sequence[str], failed: str = "") -> Move:
@@ -55,27 +56,11 @@ def _choose(view: View, among: Sequence[str], tried: Sequence[str], failed: str 
 def _given(view: View, choice: Child, tried: Sequence[str], way: Way) -> Move:
     """Give it to the one who was chosen."""
     name, seat = choice.output["agent"], choice.output["seat"]
-    facts = facts_of(view) | ({"context": "${inputs.context}"} if view.context else {})
-    step: dict[str, Any] = {
-        "agent": name,
-        "task": "${inputs.task}",
-        "with": facts,
-        "strategy": way(name, view.strategy),
-    }
-    step |= {"returns": view.returns} if view.returns is not None else {}
-    step |= {"verdicts": list(view.verdicts)} if view.verdicts else {}
+    step = {"agent": name, "strategy": way(name, view.strategy), **handed_on(view)}
     step |= {"locks": [seat]} if seat else {}
-    step["recovery"] = {
-        kind: ["fail"] for kind in sorted(FALLING)
-    }  # then somebody else is looked for, before people are asked
+    # Somebody else is looked for before people are asked.
+    step["recovery"] = {kind: ["fail"] for kind in sorted(FALLING)}
     return Move(add=[step], tags={f"s{view.born + 1}": name}, memo={CHOICE: choice.id, "tried": [*tried, name]})
-
-
-def _over(work: Child) -> Finish:
-    output = f"${{steps.{work.id}.output}}"
-    if work.failure is not None or work.exit == "cancelled":
-        return Finish("failure", failure=work.failure or Failure("cancelled", "whoever was at it was stopped"))
-    return Finish(work.exit, output, keep=[work.id])
 
 
 def _nobody(view: View, choice: Child, tried: Sequence[str]) -> Finish:

@@ -9,15 +9,15 @@ from typing import Any, Final, Literal
 
 from perdure.agents.agent import Agent
 from perdure.agents.requests.selecting import Catalogue
-from perdure.agents.strategies.answering import hear
+from perdure.agents.strategies.answering import hear, passed_on
 from perdure.agents.strategies.asking import ask
 from perdure.agents.strategies.costs import fits
 from perdure.agents.strategies.follow import PLAN, TOOLS
 from perdure.agents.strategies.options import options_of
 from perdure.agents.strategies.sketch import able_of
-from perdure.agents.strategies.words import Words, facts_of, ref, task_of
-from perdure.core.calls import Failure
+from perdure.agents.strategies.words import Words, facts_of, handed_on, ref, task_of
 from perdure.core.growth import Child, Finish, Move, View
+from perdure.core.ladder import UNASKED
 from perdure.plan.model.parts import Count, Part
 from perdure.tools import AnyTool
 
@@ -48,7 +48,7 @@ def meta(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Move | Finis
     if view.first:
         return work.select()
     last = view.fresh[-1]
-    stage: Mapping[str, Any] = {"select": work.selected, "draft": work.drafted, "follow": _over}
+    stage: Mapping[str, Any] = {"select": work.selected, "draft": work.drafted, "follow": passed_on}
     return stage[view.memo["stage"]](last)
 
 
@@ -108,28 +108,16 @@ class _Work:
         step = {"agent": self.agent.name, "strategy": "draft", "task": "${inputs.task}"}
         given = {**facts_of(self.view), TOOLS: list(names)}
         memo = {"stage": "draft", "tools": list(names), "by": by}
-        return Move(add=[{**step, "with": given, "recovery": _FAIL}], memo=memo)
+        # No person is asked because a plan is missing: the task is done without one.
+        return Move(add=[{**step, "with": given, "recovery": UNASKED}], memo=memo)
 
     def drafted(self, draft: Child) -> Move:
         """Give the work to an agent with these tools and this plan; without a plan if there is none, and say so."""
-        facts = facts_of(self.view) | ({"context": "${inputs.context}"} if self.view.context else {})
         plan = {PLAN: ref(f"steps.{draft.id}.output")} if draft.exit == "success" else {UNPLANNED: _why(draft)}
-        step: dict[str, Any] = {"agent": self.agent.name, "strategy": "follow", "task": "${inputs.task}"}
-        step |= {"with": {**facts, TOOLS: self.view.memo["tools"], **plan}}
-        step |= {"returns": self.view.returns} if self.view.returns is not None else {}
-        step |= {"verdicts": list(self.view.verdicts)} if self.view.verdicts else {}
+        step = handed_on(self.view, **{TOOLS: self.view.memo["tools"], **plan})
+        step |= {"agent": self.agent.name, "strategy": "follow"}
         return Move(add=[step], memo={**self.view.memo, "stage": "follow"})
-
-
-_FAIL: Final = {"other": ["fail"], "stalled": ["fail"]}
-"""No person is asked because a plan is missing: the task is done without one."""
 
 
 def _why(draft: Child) -> str:
     return ref(f"steps.{draft.id}.failure.message") if draft.failure else "nobody knows why"
-
-
-def _over(work: Child) -> Finish:
-    if work.failure is not None or work.exit in {"failure", "cancelled"}:
-        return Finish("failure", failure=work.failure or Failure("cancelled", "whoever was at it was stopped"))
-    return Finish(work.exit, ref(f"steps.{work.id}.output"))

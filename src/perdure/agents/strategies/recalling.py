@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from perdure.agents.strategies.words import ref
 from perdure.core.growth import Child, View
+from perdure.core.ladder import UNASKED
 from perdure.core.lessons import LESSON, task_in
 from perdure.plan.raw import is_list, is_mapping
 
@@ -18,8 +19,7 @@ PATIENCE: Final = 10
 def recall_step() -> dict[str, Any]:
     """A step that looks for lessons about the task; its failure is nobody's."""
     about = {"query": "${inputs.task}", "kinds": [LESSON], "limit": LOOKED_AT}
-    never = {"other": ["fail"], "stalled": ["fail"]}
-    return {"tool": SEARCH, "with": about, "timeout": PATIENCE, "retry": {"attempts": 1}, "recovery": never}
+    return {"tool": SEARCH, "with": about, "timeout": PATIENCE, "retry": {"attempts": 1}, "recovery": UNASKED}
 
 
 def recalled(view: View, child: Child, most: int) -> list[str]:
