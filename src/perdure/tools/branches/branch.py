@@ -1,7 +1,7 @@
 """Where branches are, whose they are, and which one a step lies in.
 
     branches/<name>/      made aside as <name>.new, synced and renamed; on its way out it is <name>.gone
-        branch.json       whose it is
+        branch.json       whose it is, and of which commit it is a copy, if it is one
         base.json         what the workspace was where the line of branches began that leads here
         workspace/        the copy
         state/            what hands keep while they work on the copy; branches inside this one are there, too
@@ -13,12 +13,12 @@ name, in any process. Its directory is there whole, or not at all.
 import fcntl
 import os
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -39,6 +39,25 @@ Base = dict[str, Image]
 """What stood under each name."""
 
 
+class LeftOut(msgspec.Struct, frozen=True):
+    """Something that a copy could not take over."""
+
+    path: str
+    why: str
+
+
+class Taken(NamedTuple):
+    """What a copy was made of."""
+
+    base: Base
+    commit: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+
+
+Take = Callable[[Path], Taken]
+"""Fills a directory that is not there yet."""
+
+
 class Branch(msgspec.Struct, frozen=True):
     """One branch, as it is written down."""
 
@@ -49,6 +68,11 @@ class Branch(msgspec.Struct, frozen=True):
     files: int
     size: int
     """Bytes of all files."""
+    commit: str = ""
+    """What the line of branches began with that leads here; empty: with the workspace as it was."""
+    left_out: tuple[LeftOut, ...] = ()
+    origin: str = ""
+    """The branch that it goes on from."""
 
 
 def name_of(run: str, group: str) -> str:

@@ -1,21 +1,27 @@
 """Branches: what is done in a group is done on a copy of the workspace, and what is good comes back as one change."""
 
+import asyncio
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from perdure.tools.branches.branch import named
+from perdure.tools.branches.branch import Take, Taken, named, recorded
 from perdure.tools.branches.opening import closed, opened
 from perdure.tools.branches.placing import difference
+from perdure.tools.builtin.bounds import Short
 from perdure.tools.changes import Desk, take_back
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
+from perdure.tools.git.repository import opened as repository_of
+from perdure.tools.git.unpacking import unpacked
 from perdure.tools.tool import AnyTool, tool
 
 Name = Annotated[str, Field(max_length=64)]
 NOT_CONTAINED: Final = (
     "a branch is opened where nothing else is touched: write `policy: {contained: true}` on the group around it"
 )
+NESTED: Final = "this group lies in another branch, whose copy has no repository: leave `commit` out to copy that copy"
 
 
 def undo_open(context: Context) -> None:
@@ -25,15 +31,30 @@ def undo_open(context: Context) -> None:
 
 
 @tool(name="branch.open", repeat="keyed", effects=["reads"], judges=True, staged=True, undo=undo_open)
-def open_(context: Context, origin: Name = "") -> dict[str, Any]:
+def open_(context: Context, origin: Name = "", commit: Short = "") -> dict[str, Any]:
     """Copies the workspace. What the group around this step does to files from now on, it does to the copy.
 
     Args:
         origin: A branch of this run to copy in place of the workspace, by the name that opening it gave.
+        commit: A commit to copy in place of what lies in the workspace: an id, a branch, a tag or HEAD, with ~n.
     """
     if not context.contained:
         raise ToolFailure("invalid", NOT_CONTAINED)
-    return opened(context, origin)
+    if origin and commit:
+        raise ToolFailure("invalid", "a branch is a copy of one thing: write `origin` or `commit`, not both")
+    return opened(context, origin, _checking_out(context, commit) if commit else None)
+
+
+def _checking_out(context: Context, commit: str) -> Take:
+    """A copy of a commit. This is a thread of its own, and so what is awaited here holds up nobody else."""
+    if recorded(context.hands.workspace.parent) is not None:
+        raise ToolFailure("invalid", NESTED)
+    return lambda to: asyncio.run(_checked_out(context, commit, to))
+
+
+async def _checked_out(context: Context, commit: str, to: Path) -> Taken:
+    repository = await repository_of(context)
+    return await unpacked(repository, await repository.commit_at(commit), context, to)
 
 
 @tool(name="branch.place", repeat="keyed", effects=["reads", "writes"], judges=True, staged=True, undo=take_back)
