@@ -1,6 +1,5 @@
-"""Opening a branch, and taking it away again. Killed at any moment, it is there whole or not at all."""
+"""Opening a branch. Killed at any moment, it is there whole or not at all."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,6 @@ import msgspec
 
 from perdure.tools.branches.branch import (
     BASE,
-    GONE,
     NEW,
     RECORD,
     Branch,
@@ -21,13 +19,14 @@ from perdure.tools.branches.branch import (
     named,
     place_of,
     recorded,
+    was_closed,
 )
+from perdure.tools.branches.closing import clear
 from perdure.tools.branches.copying import copied
 from perdure.tools.changes.durable import sync_directory, write_durably
 from perdure.tools.changes.kernel import sync_all
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
-from perdure.tools.scratch import remove
 
 Output = dict[str, Any]
 
@@ -57,9 +56,11 @@ def _told(branch: Branch) -> Output:
 
 def _made(context: Context, name: str, place: Path, origin: str, take: Take | None) -> Branch:
     hands = context.hands
+    if was_closed(place):
+        raise ToolFailure("invalid", "the branch of this group was closed; a group has one, opened once")
     parent = named(hands, context.run, origin) if origin else None
     draft = place.with_name(name + NEW)
-    _clear(draft)
+    clear(draft)
     draft.mkdir(mode=0o700)
     try:
         taken = (take or _copying(context, parent))(draft / "workspace")
@@ -70,7 +71,7 @@ def _made(context: Context, name: str, place: Path, origin: str, take: Take | No
         write_durably(draft / BASE, msgspec.json.encode(first))
         sync_all(draft)
     except BaseException:
-        _clear(draft)
+        clear(draft)
         raise
     draft.rename(place)
     sync_directory(place.parent)
@@ -89,29 +90,3 @@ def _recorded(context: Context, name: str, origin: str, taken: Taken) -> Branch:
     files = [each for each in taken.base.values() if each.kind == "file"]
     size = sum(each.size for each in files)
     return Branch(name, context.run, context.key, len(files), size, taken.commit, taken.left_out, origin)
-
-
-def closed(context: Context) -> None:
-    """Remove the branch that was opened under this key, or begun; one that is not there is gone already."""
-    name = name_of(context.run, context.contained[-1])
-    place = place_of(context.hands, name)
-    with held(context):
-        found = recorded(place)
-        if found is not None and found.key == context.key:
-            take_away(place)
-        _clear(place.with_name(name + NEW))
-        _clear(place.with_name(name + GONE))
-
-
-def take_away(place: Path) -> None:
-    """Remove a branch: from one moment to the next it is not there any more, whatever is left of it."""
-    gone = place.with_name(place.name + GONE)
-    _clear(gone)
-    place.rename(gone)
-    sync_directory(place.parent)
-    remove(gone)
-
-
-def _clear(place: Path) -> None:
-    if os.path.lexists(place):
-        remove(place)
