@@ -31,7 +31,7 @@ TOLD: Final = 100
 """Names that are told of those that were left out."""
 DIRECTORY: Final = 0o755
 _SUBMODULE: Final = "160000"
-_ABSENT: Final = "not all of the commit is in this repository, as in a partial clone; fetch it"
+_MISSING: Final = "not all of the commit is in this repository, as in a partial clone; fetch it"
 
 
 class Entry(NamedTuple):
@@ -68,7 +68,7 @@ async def listed(repository: Repository, commit: str) -> Listing:
     """All files and links of a commit that a copy can have."""
     said = await repository.ask("ls-tree", "-r", "-l", "-z", "--full-tree", commit, codes=(0, 128))
     if said.code:
-        raise ToolFailure("unavailable", f"{_ABSENT}: {said.err}")
+        raise ToolFailure("unavailable", f"{_MISSING}: {said.err}")
     found = Listing([], [])
     for row in said.out.split(b"\0")[:-1]:
         about, _, name = row.partition(b"\t")
@@ -77,8 +77,15 @@ async def listed(repository: Repository, commit: str) -> Listing:
         if why := _why_not(mode, name):
             found.left_out.append(LeftOut(path, why))
         else:
-            found.entries.append(Entry(path, mode, found_id, int(size)))
+            found.entries.append(Entry(path, mode, found_id, _size(path, size)))
     return found
+
+
+def _size(path: str, told: str) -> int:
+    """Of what is not there, git says that it is bad."""
+    if not told.isdigit():
+        raise ToolFailure("unavailable", f"{_MISSING}: {path}")
+    return int(told)
 
 
 def _why_not(mode: str, name: bytes) -> str:
@@ -152,7 +159,7 @@ class Unpacking:
             return rest[len(line) :]
         entry, about = next(self._entries, None), self._head.split(b" ")
         if entry is None or about != [entry.id.encode(), b"blob", str(entry.size).encode()]:
-            raise ToolFailure("unavailable", f"{_ABSENT}: {readable(self._head)}")
+            raise ToolFailure("unavailable", f"{_MISSING}: {readable(self._head)}")
         self._head = b""
         self._writing = Writing(entry, self._to / entry.path)
         return rest[len(line) + 1 :]
