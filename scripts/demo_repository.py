@@ -67,7 +67,7 @@ def _git(place: Path, *words: str, **more: str) -> str:
     if program is None:
         raise FileNotFoundError("git is not installed")
     environment = {"PATH": os.environ.get("PATH", os.defpath), **OWN, **more}
-    done = subprocess.run(  # noqa: S603  the words are ours
+    done = subprocess.run(
         [program, *words], cwd=place, env=environment, capture_output=True, check=True, stdin=subprocess.DEVNULL
     )
     return done.stdout.decode().strip()
