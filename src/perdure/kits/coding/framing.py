@@ -25,8 +25,8 @@ _ENDING: Final = ".yaml"
 def framed(shape: Plan) -> Plan:
     """A plan that stands for itself: a way of working on a copy of a commit, tests around it and commits after it.
 
-    `PlanError` if it cannot be one; a way takes `goal`, `test`, `report`, `seconds` and `before`, and gives `summary`,
-    `changes` and `rest`.
+    `PlanError` if it cannot be one; a way takes `goal`, `test`, `report`, `seconds`, `before` and `options`, and gives
+    `summary`, `changes` and `rest`.
     """
     parts = {**plans(), SHAPE: shape}
     return inlined(_read("frame.yaml"), parts)
