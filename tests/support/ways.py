@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 from git_shop import git
 from repositories.project import project
@@ -75,19 +74,24 @@ class Workshop:
         means = {"tools": TOOLS, "agents": [*agents(), *stock()], "models": {"default": self.model}}
         return {"workspace": self.repo, "agent_planning": True, **means, **more}
 
-    def carry(self, plan, answers=(), inputs=None, **settings):
-        """Carry a plan out, or a way by its name, and answer what is asked of people, one after the other."""
-        return asyncio.run(self.carried(plan, answers, inputs, **settings))
+    def carry(self, plan, answers=(), inputs=None, first=None, **settings):
+        """Carry a plan out, or a way by its name, and answer what is asked of people, one after the other.
 
-    async def carried(self, plan, answers=(), inputs=None, **settings):
+        `first` is done with the engine before.
+        """
+        return asyncio.run(self._carried(plan, answers, inputs, first, **settings))
+
+    async def _carried(self, plan, answers, inputs, first, **settings):
         plan = plan_of(plan) if isinstance(plan, str) else plan
         given = {"goal": "Multiply", "branch": BRANCH, "test": TEST, **(inputs or {})}
         before = snapshot(self.repo)
         async with Engine.open(self.root / "runs.db", **self.settings(**settings)) as engine:
+            if first:
+                first(engine)
             run = await engine.start(plan, given)
             result = await asyncio.wait_for(self._answered(run, iter(answers)), PATIENCE)
             visits = await history(engine.journal, run.id, lambda _: True)
-        return Outcome(self, result, visits, before)
+        return Outcome(self, result, visits, before, given["branch"])
 
     async def _answered(self, run, answers):
         while (result := await run.rested()).status == "waiting":
@@ -99,10 +103,12 @@ class Workshop:
 class Outcome:
     """What became of it: the run, the report, the branch, and the repository."""
 
-    def __init__(self, shop, result, visits, before):
-        self.result, self.steps, self.visits, self._before, self._shop = result, result.steps, visits, before, shop
+    def __init__(self, shop, result, visits, before, branch):  # noqa: PLR0913  all there is to look at
+        self.result, self.steps, self.visits, self.branch = result, result.steps, visits, branch
+        self._before, self._shop = before, shop
         self.report = report(result, [each for each in visits if is_told(each.step)])
-        self.asked = list(shop.model.asked)
+        self.asked = shop.model.asked[:]
+        shop.model.asked.clear()
 
     def told(self, *words):
         """What models were told by whom had all these words in the task, in order."""
@@ -114,24 +120,24 @@ class Outcome:
 
     def log(self):
         """The commits of the branch, the oldest first: what each says."""
-        said = git(self._shop.repo, "log", "--reverse", "--format=%B%x00", f"main..{BRANCH}")
+        said = git(self._shop.repo, "log", "--reverse", "--format=%B%x00", f"main..{self.branch}")
         return [each.strip() for each in said.split("\0") if each.strip()]
 
     def files(self):
         """What stands on the branch."""
-        names = git(self._shop.repo, "ls-tree", "-r", "--name-only", "-z", BRANCH, strip=False).split("\0")[:-1]
-        return {each: git(self._shop.repo, "show", f"{BRANCH}:{each}", strip=False) for each in names}
+        names = git(self._shop.repo, "ls-tree", "-r", "--name-only", "-z", self.branch, strip=False).split("\0")[:-1]
+        return {each: git(self._shop.repo, "show", f"{self.branch}:{each}", strip=False) for each in names}
 
     def changed(self):
         """What the branch has otherwise than the user."""
         base = git(self._shop.repo, "ls-tree", "-r", "main").splitlines()
-        now = git(self._shop.repo, "ls-tree", "-r", BRANCH).splitlines()
+        now = git(self._shop.repo, "ls-tree", "-r", self.branch).splitlines()
         return {line.split("\t")[1] for line in set(base) ^ set(now)}
 
     def assert_kept(self):
         """It is done: there is one branch more, and of what was the user's nothing is another."""
         assert self.result.status == "succeeded", (self.result.cause, self.result.failure)
-        assert (self.report.branch, self.report.base) == (BRANCH, git(self._shop.repo, "rev-parse", "main"))
+        assert (self.report.branch, self.report.base) == (self.branch, git(self._shop.repo, "rev-parse", "main"))
         theirs = {name: how for name, how in self._changed().items() if not _is_ours(name)}
         assert theirs == {}
         assert git(self._shop.repo, "--no-optional-locks", "status", "--porcelain") == ""
