@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 from git_shop import git
@@ -16,7 +17,7 @@ from perdure.kits.coding.agents import agents
 from perdure.kits.coding.framing import framed, templates
 from perdure.kits.coding.report import is_told, report
 from perdure.kits.coding.tools import TOOLS
-from perdure.ports import Answered
+from perdure.ports import Answered, Said
 from perdure.testing.models import ScriptedModel
 
 BRANCH = "perdure/goal"
@@ -38,7 +39,7 @@ def by_task(answers):
     """
 
     def said(request):
-        told = request.remarks[0].text
+        told = told_in(request)
         turns = next((each for words, each in answers.items() if words in told), None)
         assert turns is not None, f"nobody has thought of this: {told[:300]}"
         turns = turns if isinstance(turns, list) else [turns]
@@ -51,7 +52,7 @@ def by_task(answers):
 
 def told_in(request):
     """What a model was told first in a conversation: the task, what it is given, and what was done before."""
-    return request.remarks[0].text
+    return "\n".join(each.text for each in takewhile(lambda each: isinstance(each, Said), request.remarks))
 
 
 @dataclass
@@ -95,15 +96,17 @@ class Workshop:
 
     async def _answered(self, run, answers):
         while (result := await run.rested()).status == "waiting":
-            (question,) = result.questions
-            await run.answer(question, next(answers))
+            ((question, text),) = result.questions.items()
+            answer = next(answers, None)
+            assert answer, f"nobody was to be asked: {text}"
+            await run.answer(question, answer)
         return result
 
 
 class Outcome:
     """What became of it: the run, the report, the branch, and the repository."""
 
-    def __init__(self, shop, result, visits, before, branch):  # noqa: PLR0913  all there is to look at
+    def __init__(self, shop, result, visits, before, branch):
         self.result, self.steps, self.visits, self.branch = result, result.steps, visits, branch
         self._before, self._shop = before, shop
         self.report = report(result, [each for each in visits if is_told(each.step)])

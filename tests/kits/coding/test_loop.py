@@ -2,7 +2,7 @@
 
 import pytest
 from repositories.project import FILES, commit, project
-from ways import TEST, Workshop
+from ways import Workshop
 
 from perdure.core.calls import Failure
 from perdure.kits.coding.report import markdown
@@ -99,7 +99,11 @@ def test_t5_without_tests_nobody_could_tell_when_to_end(shop):
 
 
 def test_e22_what_never_passes_ends_after_six_patches_and_leaves_nothing(shop):
-    done = shop({"AssertionError": {"summary": "Try", "patch": AGAIN}, "": {"summary": "Try", "patch": FIRST}}).carry("loop")
+    done = shop({"AssertionError": {"summary": "Try", "patch": AGAIN}, "": {"summary": "Try", "patch": FIRST}}).carry(
+        "loop"
+    )
     done.assert_nothing_kept("after 6 patches", "test_multiply")
-    assert done.path("shape_apply", "shape_unfinished") == [("shape_apply", "success")] * 6 + [("shape_unfinished", "failure")]
+    assert done.path("shape_apply", "shape_unfinished") == [("shape_apply", "success")] * 6 + [
+        ("shape_unfinished", "failure")
+    ]
     assert len(done.report.rounds) == 7
