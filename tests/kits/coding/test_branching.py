@@ -56,7 +56,8 @@ def test_t3_the_next_step_is_chosen_each_time_and_work_returns_to_planning(tmp_p
     turn = ["planning", "choose"]
     assert names(done) == [*turn, "write_tests", *turn, "implement", *turn, "finish"]
     done.assert_kept()
-    assert done.changed() == {"calc.py", "test_texts.py"} and done.log() == [GOAL["goal"]]
+    assert done.changed() == {"calc.py", "test_texts.py"}
+    assert done.log() == [GOAL["goal"]]
     assert [each.tests for each in done.report.rounds] == ["all tests pass"] * 3
     chosen = [request for request in done.asked if request.choices]
     assert {tuple(each.choices) for each in chosen} == {("implement", "write_tests", "refine", "finish")}
@@ -85,7 +86,8 @@ def test_t3_a_choice_that_is_not_declared_is_invalid_and_leads_to_recovery(tmp_p
     done.assert_kept()
     assert names(done)[:4] == ["planning", "choose", "error_recovery", "planning"]
     failed = next(each for each in done.visits if each.step == "shape_choose")
-    assert (failed.exit, failed.failure.kind) == ("failure", "invalid") and "dance" in failed.failure.message
+    assert (failed.exit, failed.failure.kind) == ("failure", "invalid")
+    assert "dance" in failed.failure.message
 
 
 def test_t3_failed_planning_leads_to_recovery(tmp_path):
@@ -112,7 +114,8 @@ def test_t3_recovery_can_end_with_a_person_who_stops_it(tmp_path, recovery):
     done = Workshop(tmp_path, {**STUCK, "Something went wrong": recovery}).carry("branching", ["stop"], GOAL)
     assert names(done) == ["planning", "error_recovery", "manual_intervention", "stopped"]
     done.assert_nothing_kept("somebody has stopped it")
-    assert "It could not be done" in markdown(done.report) and len(done.report.rounds) == 1
+    assert "It could not be done" in markdown(done.report)
+    assert len(done.report.rounds) == 1
 
 
 def test_t3_a_person_can_let_it_go_on_and_take_what_there_is(tmp_path):

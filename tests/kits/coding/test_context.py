@@ -61,7 +61,8 @@ def test_t8_what_does_not_fit_is_shortened_and_what_was_left_out_is_said(tmp_pat
     told = shown(done.told("What a user has to know")[0])
     assert [each.get("output") for each in told[:-1]] == [said for _, _, said in [*LAYERS.values()][-2::-1]]
     assert "output" not in told[-1]
-    assert told[-1]["summary"].startswith("A section about sums. ") and "characters left out" in told[-1]["summary"]
+    assert told[-1]["summary"].startswith("A section about sums. ")
+    assert "characters left out" in told[-1]["summary"]
     for words in LAYERS:
         assert size_of(shown(done.told(words)[0])) / PIECES <= LIMIT
 
@@ -71,7 +72,8 @@ def test_t8_of_many_long_results_the_newest_is_whole_and_the_others_are_summarie
     done = Workshop(tmp_path, {**long, "Outline how": "x " * 9000}).carry("context", inputs=GOAL)
     done.assert_kept()
     told = shown(done.told("What a user has to know")[0])
-    assert told[0]["output"].startswith("One test, of remember") and len(told) == len(LAYERS)
+    assert told[0]["output"].startswith("One test, of remember")
+    assert len(told) == len(LAYERS)
     assert ["characters left out" in each["summary"] for each in told[1:]] == [True] * 4
     assert size_of(told) / PIECES <= LIMIT
 

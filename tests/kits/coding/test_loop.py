@@ -43,7 +43,8 @@ def test_t5_failing_tests_are_a_result_and_the_next_patch_is_made_with_what_fail
     assert {exit_ for step, exit_ in done.path("shape_test")} == {"success"}
     first, second = done.told("Give one patch")
     assert "cannot import name 'multiply'" in first
-    assert "AssertionError: 5 != 6" in second and "test_multiply" in second
+    assert "AssertionError: 5 != 6" in second
+    assert "test_multiply" in second
     assert done.files()["calc.py"].endswith("def multiply(a, b):\n    return a * b\n")
     assert (done.log(), done.changed()) == (["Multiply, and do not add"], {"calc.py"})
 
@@ -51,7 +52,9 @@ def test_t5_failing_tests_are_a_result_and_the_next_patch_is_made_with_what_fail
 def test_t5_the_report_tells_each_round(shop):
     done = shop(SCRIPT).carry("loop")
     before, first, second, after = done.report.rounds
-    assert len(before.failing) == len(first.failing) == 1 and not second.failing and not after.failing
+    assert len(before.failing) == len(first.failing) == 1
+    assert not second.failing
+    assert not after.failing
     assert "fixed: test_calc.Calc.test_multiply" in second.tests
     assert "It is done" in markdown(done.report)
 
@@ -71,7 +74,8 @@ def test_t5_a_step_that_breaks_ends_the_run(shop, script, broken, words):
     done.assert_nothing_kept(*words)
     assert [each for each in done.path(*STEPS) if each[1] != "success"] == [(broken, "failure")]
     assert [step for step, _ in done.path(*STEPS)][-1] == broken
-    assert len(done.report.rounds) == 1 and "It could not be done" in markdown(done.report)
+    assert len(done.report.rounds) == 1
+    assert "It could not be done" in markdown(done.report)
 
 
 def test_t5_a_test_that_cannot_be_run_any_more_ends_the_run(shop):
