@@ -13,7 +13,7 @@ from message_scene import Victim
 def processes():
     """Processes that have imported everything already."""
     context = multiprocessing.get_context("forkserver")
-    victims = ["engine_victim", "message_victim", "agent_scenes", "adapted_victim", "branch_scene"]
+    victims = ["engine_victim", "message_victim", "agent_scenes", "adapted_victim", "branch_scene", "checkout_scene"]
     context.set_forkserver_preload(victims)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(message_victim.__file__).parent))
