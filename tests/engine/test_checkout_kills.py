@@ -50,15 +50,13 @@ async def _ended(engine):
     return await (await engine.start(PLAN)).result()
 
 
-@pytest.mark.campaign
 @pytest.mark.parametrize("what", ["lose", "keep"])
-def test_e22_killed_at_every_turn_there_is_one_commit_with_both(tmp_path, what, volume):
-    step = volume(2, 1)
-    for turn in range(1, MOST_TURNS, step):
+def test_e22_killed_at_every_turn_there_is_one_commit_with_both(tmp_path, what):
+    for turn in range(1, MOST_TURNS):
         was_there = asyncio.run(to_the_end(furnish(tmp_path / str(turn)), MemoryJournal(), turn, what))
         if not was_there:
             break
-    assert 15 < turn < MOST_TURNS
+    assert 10 < turn < MOST_TURNS
 
 
 def test_e22_rolled_back_nothing_is_left_of_it(tmp_path):
