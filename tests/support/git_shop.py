@@ -3,9 +3,10 @@
 import asyncio
 import itertools
 import os
-import stat
 import subprocess
 from pathlib import Path
+
+from snapshots import look
 
 from perdure.core.calls import Call
 from perdure.ports import Attempt
@@ -149,7 +150,5 @@ def files_of(root):
             folders.remove(".git")
         for name in names:
             path = Path(place, name)
-            mode = path.lstat().st_mode
-            what = path.readlink() if stat.S_ISLNK(mode) else path.read_bytes() if stat.S_ISREG(mode) else b""
-            found[str(path.relative_to(root))] = (what, mode)
+            found[str(path.relative_to(root))] = look(path)
     return found

@@ -48,4 +48,6 @@ def _reached(attempt: Attempt, hands: Hands) -> Reach:
 
 
 def _stays_inside(tool: AnyTool, attempt: Attempt, hands: Hands | None) -> bool:
+    if tool.declared.effects is not None and not tool.declared.effects:
+        return True  # what it does, it does to no world at all: a lesson that was learned is learned
     return not tool.name.startswith(_GIT) and tool.may_rehearse(attempt.call.arguments, hands)

@@ -15,6 +15,7 @@ from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.hands import Hands
 from perdure.tools.sandbox.carrying import Errand, carried, have_judged
+from perdure.tools.sandbox.collecting import refuse_unfit
 from perdure.tools.sandbox.command import Bind, Command, Limits
 from perdure.tools.sandbox.outlet import needed
 from perdure.tools.tool import AnyTool, tool
@@ -27,6 +28,7 @@ OUTPUT: Final = 200_000
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Words = Annotated[list[str], Field(min_length=1, max_length=10_000)]
 Hosts = Annotated[list[str], Field(max_length=100)]
+Collect = Annotated[list[Annotated[str, Field(min_length=1, max_length=1_000)]], Field(max_length=20)]
 Env = Annotated[dict[str, str], Field(max_length=1_000)]
 
 
@@ -41,11 +43,15 @@ def stays_inside(hands: Hands | None, network: list[str] | None = None) -> bool:
 
 
 def foresee(
-    context: Context, command: list[str] | str, network: list[str] | None = None, env: dict[str, str] | None = None
+    context: Context,
+    command: list[str] | str,
+    network: list[str] | None = None,
+    env: dict[str, str] | None = None,
+    collect: list[str] | None = None,
 ) -> None:
     """What is judged before it runs. What it then touches, nobody knows."""
     argv = _argv(command)
-    _refuse_odd(argv, env or {})
+    _refuse_odd(argv, env or {}, collect or [])
     _ = proxy_to(context, network or [])
     have_judged(context, _deeds(argv, network or []))
 
@@ -69,6 +75,7 @@ async def run(  # noqa: PLR0913  each is a word that plans may write
     seconds: Annotated[float, Field(gt=0, le=86_400)] | None = None,
     check: bool = True,
     keep: bool = True,
+    collect: Collect | None = None,
 ) -> dict[str, Any]:
     """Runs a command in the sandbox; what it changes in the workspace is kept if it ends well.
 
@@ -80,9 +87,10 @@ async def run(  # noqa: PLR0913  each is a word that plans may write
         seconds: How long it may take; if not said, as long as the step.
         check: Whether a code other than 0 is a failure.
         keep: Whether what it changes is kept, if it ends with code 0.
+        collect: Files that it writes and whose text is given back, however it ends: paths, or patterns as `out/*.xml`.
     """
     argv = _argv(command)
-    _refuse_odd(argv, env or {})
+    _refuse_odd(argv, env or {}, collect or [])
     wanted = network or []
     made = Command(
         argv,
@@ -94,7 +102,8 @@ async def run(  # noqa: PLR0913  each is a word that plans may write
         network=proxy_to(context, wanted),
         binds=binds_for(context, python=bool(wanted)),
     )
-    return await carried(context, Errand(made, argv[0], _deeds(argv, wanted), check, keep))
+    given = _deeds(argv, wanted)
+    return await carried(context, Errand(made, argv[0], given, check, keep, collect=collect or []))
 
 
 def _argv(command: list[str] | str) -> list[str]:
@@ -117,7 +126,8 @@ def binds_for(context: Context, *, python: bool) -> list[Bind]:
     return [*(needed() if python else []), *(Bind(each) for each in context.hands.toolchains)]
 
 
-def _refuse_odd(argv: list[str], env: Mapping[str, str]) -> None:
+def _refuse_odd(argv: list[str], env: Mapping[str, str], collect: list[str]) -> None:
+    refuse_unfit(collect)
     texts = [*argv, *env.values()]
     if any("\0" in each for each in texts):
         raise ToolFailure("invalid", "command: no word may hold a NUL character")

@@ -6,7 +6,7 @@ agrees to exactly that, and not to a second run of the command; and after a cras
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -15,6 +15,7 @@ from perdure.core.policy import Deed
 from perdure.tools.changes import ChangeSet, Images, carry_out
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure, unchanged
+from perdure.tools.sandbox.collecting import collected
 from perdure.tools.sandbox.command import Command, Ran
 from perdure.tools.sandbox.ending import surely
 from perdure.tools.sandbox.errors import SandboxFailed, SandboxUnavailable, StageFailed
@@ -48,6 +49,8 @@ class Errand:
     """Whether what it changes is kept."""
     more: Callable[[Ran], Output] = _nothing_more
     """What else it gives."""
+    collect: Sequence[str] = ()
+    """Paths and patterns of files that are read when it has ended, whatever becomes of its changes."""
 
 
 async def carried(context: Context, errand: Errand) -> Output:
@@ -94,7 +97,8 @@ async def _run(stage: Stage, context: Context, errand: Errand) -> Found:
     context.kept_in(errand.command.tier)
     ran = await run(stage.command(errand.command), hearing(context), lambda: "disk" if stage.grown_over(most) else "")
     refuse_bad_end(errand.name, ran, check=errand.check, repeat="never" if errand.command.network else "safe")
-    output = {**told(ran), **errand.more(ran), "staging": stage.kind}
+    read = await asyncio.to_thread(collected, stage, context, errand.collect)
+    output = {**told(ran), **errand.more(ran), **read, "staging": stage.kind}
     if not errand.keep or ran.code != 0:
         return Found(output, ChangeSet(()), context.run)
     left = await asyncio.to_thread(left_on, stage, Images(context.hands.state))

@@ -117,20 +117,16 @@ class _Looking:
                 yield from self._missing(directory, names)
 
     def _is_left_out(self, name: str, path: str, status: os.stat_result) -> bool:
-        whiteout = self._is_whiteout(status)
+        whiteout = self._stage.is_gone(status)
         special = not whiteout and stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR)
         if special or (name in CACHES and not whiteout) or path.count("/") > _DEEPEST:
             self.left_out.append(path)
             return True
         return False
 
-    def _is_whiteout(self, status: os.stat_result) -> bool:
-        """How an overlay says that something is gone. Commands cannot make one."""
-        return self._overlay and stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
-
     def _at(self, path: str, status: os.stat_result) -> Iterator[str]:
         below = self._stage.workspace / path
-        if self._is_whiteout(status):
+        if self._stage.is_gone(status):
             yield from self._all_gone(path)
         elif not self._stage.is_untouched(path, status):
             yield path

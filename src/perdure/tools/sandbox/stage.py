@@ -76,6 +76,10 @@ class Stage:
         same = self._copied.get(str(self.upper / path)) == status.st_ino
         return same and status.st_ctime_ns <= self.since and not stat.S_ISDIR(status.st_mode)
 
+    def is_gone(self, status: os.stat_result) -> bool:
+        """Whether an entry is how an overlay says that something is gone. Commands cannot make one."""
+        return self.kind == "overlay" and stat.S_ISCHR(status.st_mode) and status.st_rdev == 0
+
     def _take_out(self, hidden: Sequence[Path]) -> None:
         """Where nothing can be laid over a file, it is not there; that is no change of the command's."""
         for path in hidden:
