@@ -12,6 +12,7 @@ import click
 from perdure.cli.arguments import refuse, usable
 from perdure.cli.driving import Start, carry_out
 from perdure.cli.feasibility import lacks_here
+from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.kits import provided
@@ -50,6 +51,7 @@ class NoRepository(PerdureError):
 @click.option("--test", "test", metavar="COMMAND", help="What tests it; left out: as its files tell. Empty: nothing.")
 @click.option("--report", default="", metavar="FILE", help="Where that command writes its results as JUnit XML.")
 @click.option("--template", metavar="NAME|FILE", help="The way of working; left out: the one that fits the goal.")
+@click.option("-i", "pairs", multiple=True, metavar="NAME=VALUE", help="An option of that way; VALUE may be @FILE.")
 @click.option("--base", default="HEAD", show_default=True, metavar="COMMIT", help="What to begin with.")
 @click.option("--branch", metavar="NAME", help="Where the work goes; left out: perdure/ and words of the goal.")
 @click.option("--model", metavar="MODEL", help="The model to ask, as provider:model; left out: as configured.")
@@ -71,8 +73,9 @@ def code(ctx: click.Context, goal: str, repo: Path, **given: Any) -> None:
     """
     root = _root(repo)
     settings = _with_model(settings_for(given["db"]), given["model"])
-    plan = _plan(goal, given)
-    inputs = _inputs(goal, root, given)
+    shape = _shape(goal, given["template"])
+    plan = _plan(shape, given)
+    inputs = {**_inputs(goal, root, given), "options": _options(shape, given["pairs"])}
     lacks = lacks_here(Reading(plan), settings, provided(), root)
     if errors := errors_in(lacks):
         refuse(errors, as_json=given["as_json"])
@@ -109,16 +112,21 @@ def _with_model(settings: Any, model: str | None) -> Any:
     return replace(settings, heads=replace(settings.heads, tiers={"default": model}))
 
 
-def _plan(goal: str, given: Mapping[str, Any]) -> Plan:
-    shape, why = _shape(goal, given["template"])
-    click.echo(visible(f"template {why}"), err=True)
+def _plan(shape: Plan, given: Mapping[str, Any]) -> Plan:
     most = {"calls": given["calls"], "tokens": given["tokens"], "usd": given["usd"]}
     budget = {word: value for word, value in most.items() if value is not None}
     whole = framed(shape)
     return Plan.model_validate({**whole.canonical(), "budget": budget})
 
 
-def _shape(goal: str, named: str | None) -> tuple[Plan, str]:
+def _shape(goal: str, named: str | None) -> Plan:
+    """The way of working, and a word on why it is this one."""
+    shape, why = _chosen(goal, named)
+    click.echo(visible(f"template {why}"), err=True)
+    return shape
+
+
+def _chosen(goal: str, named: str | None) -> tuple[Plan, str]:
     if named is None:
         found, why = template_for(goal)
         return found.plan, why
@@ -127,6 +135,17 @@ def _shape(goal: str, named: str | None) -> tuple[Plan, str]:
     if not Path(named).exists():
         raise click.UsageError(f"--template {named}: there are {', '.join(templates())}; or name a file")
     return usable(named, Limits()), f"{named}, as you say"
+
+
+def _options(shape: Plan, pairs: tuple[str, ...]) -> dict[str, Any]:
+    """What is given to a way of working beside the goal; what it does not know is refused before anything is done."""
+    taken: Any = shape.inputs.get("options", {"additionalProperties": False})
+    known = taken.get("properties", {})
+    given = inputs_from(known, pairs, None)
+    if odd := [name for name in given if name not in known and taken.get("additionalProperties") is False]:
+        told = f"this way of working has no {visible(odd[0], 60)}; it has {', '.join(known) or 'no options'}"
+        raise click.BadParameter(told, param_hint="-i")
+    return given
 
 
 def _inputs(goal: str, root: Path, given: Mapping[str, Any]) -> dict[str, Any]:

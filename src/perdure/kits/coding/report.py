@@ -46,6 +46,8 @@ class Report:
     rounds: tuple[Round, ...]
     """The first one is before any change."""
     failure: str
+    partial: bool = False
+    """Whether it is done as far as it came: a bound was reached, or something failed and it went on."""
     diff: str = ""
     usage: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -72,6 +74,7 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
         commits=kept,
         rounds=tuple(_rounds(visits)),
+        partial=result.partial,
         diff=_at(_output(result, "difference"), "text") or "",
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
         usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
@@ -145,7 +148,8 @@ def markdown(report: Report) -> str:
 def _head(report: Report) -> Iterator[str]:
     yield f"# {report.goal}"
     yield ""
-    yield f"{_ENDS.get(report.status, report.status)}{f': {report.failure}' if report.failure else ''}."
+    part = ", as far as it came" if report.partial and not report.failure else ""
+    yield f"{_ENDS.get(report.status, report.status)}{part}{f': {report.failure}' if report.failure else ''}."
     if not report.branch:
         yield "Nothing was kept: the repository is as it was."
     if report.summary:
