@@ -17,6 +17,7 @@ from perdure.kits.coding.agents import agents
 from perdure.kits.coding.framing import framed, templates
 from perdure.kits.coding.report import is_told, report
 from perdure.kits.coding.tools import TOOLS
+from perdure.plan.index import Index
 from perdure.ports import Answered, Said
 from perdure.testing.models import ScriptedModel
 
@@ -92,7 +93,7 @@ class Workshop:
             run = await engine.start(plan, given)
             result = await asyncio.wait_for(self._answered(run, iter(answers)), PATIENCE)
             visits = await history(engine.journal, run.id, lambda _: True)
-        return Outcome(self, result, visits, before, given["branch"])
+        return Outcome(self, plan, result, visits, before)
 
     async def _answered(self, run, answers):
         while (result := await run.rested()).status == "waiting":
@@ -106,8 +107,9 @@ class Workshop:
 class Outcome:
     """What became of it: the run, the report, the branch, and the repository."""
 
-    def __init__(self, shop, result, visits, before, branch):
-        self.result, self.steps, self.visits, self.branch = result, result.steps, visits, branch
+    def __init__(self, shop, plan, result, visits, before):
+        self.plan, self.result, self.steps, self.visits = plan, result, result.steps, visits
+        self.branch = result.inputs["branch"]
         self._before, self._shop = before, shop
         self.report = report(result, [each for each in visits if is_told(each.step)])
         self.asked = shop.model.asked[:]
@@ -140,8 +142,9 @@ class Outcome:
     def assert_kept(self):
         """It is done: there is one branch more, and of what was the user's nothing is another."""
         assert self.result.status == "succeeded", (self.result.cause, self.result.failure)
+        self._assert_all_is_told()
         assert (self.report.branch, self.report.base) == (self.branch, git(self._shop.repo, "rev-parse", "main"))
-        theirs = {name: how for name, how in self._changed().items() if not _is_ours(name)}
+        theirs = {name: how for name, how in self._changed().items() if not is_ours(name)}
         assert theirs == {}
         assert git(self._shop.repo, "--no-optional-locks", "status", "--porcelain") == ""
         assert self._copies() == []
@@ -149,9 +152,15 @@ class Outcome:
     def assert_nothing_kept(self, *words):
         """It failed, the repository is byte for byte as it was, and the report says why, with these words."""
         assert self.result.status == "failed"
+        self._assert_all_is_told()
         assert self._changed() == {}
         assert (self.report.branch, self.report.commits) == ("", ())
         assert all(word in self.report.failure for word in words), self.report.failure
+
+    def _assert_all_is_told(self):
+        """T12: every time that a model was asked is an attempt of a step of the plan, and no step is of anybody else."""
+        assert self.result.usage.calls == len(self.asked)
+        assert {each.step.partition("/")[0] for each in self.visits} <= {node.id for node in Index(self.plan).nodes}
 
     def _changed(self):
         return difference(self._before, snapshot(self._shop.repo))
@@ -160,7 +169,7 @@ class Outcome:
         return [each.parent.name for each in self._shop.root.glob("runs.db.hands/**/branches/*/workspace")]
 
 
-def _is_ours(name):
+def is_ours(name):
     """Whether it belongs to a branch that was made, and to nothing else."""
     parts = Path(name).parts
     inside = parts[1:2] in {("objects",), ("logs",)} or parts[1:4] == ("refs", "heads", "perdure")

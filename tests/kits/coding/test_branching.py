@@ -1,50 +1,22 @@
 """T3: what comes next is chosen at run time; errors lead to recovery, and recovery may end with a person."""
 
+import asyncio
 import re
 
 import pytest
-from repositories.project import FILES
-from ways import Workshop, told_in
+from branching_scene import GOAL, PLANS, SCRIPT, choice_in, plans
+from snapshots import difference, snapshot
+from ways import BRANCH, TEST, Workshop, plan_of, told_in
 
+from perdure import Engine
 from perdure.core.calls import Failure
 from perdure.kits.coding.report import markdown
 from perdure.testing.models import calls
 
-GOAL = {"goal": "Find out why sums of texts go wrong"}
-CHECKED = FILES["calc.py"].replace(
-    "    return a + b", '    if isinstance(a, str):\n        raise TypeError("numbers only")\n    return a + b'
-)
-CASE = (
-    "import unittest\n\nfrom calc import add\n\n\nclass Texts(unittest.TestCase):\n"
-    '    def test_texts(self):\n        self.assertRaises(TypeError, add, "a", "b")\n'
-)
 STEPS = (
     "shape_planning", "shape_choose", "shape_implement", "shape_write_tests", "shape_refine", "shape_error_recovery",
     "shape_manual_intervention", "shape_used_up", "shape_stopped", "shape_finish",
 )  # fmt: skip
-PLANS = {"write": "First write a test for texts.", "mend": "Now mend add.", "end": "The goal is reached."}
-
-
-def plans(request):
-    """Somebody who plans by what was done."""
-    told = told_in(request)
-    if "add refuses texts" not in told:
-        return PLANS["write"] if "A test for texts" not in told else PLANS["mend"]
-    return PLANS["end"]
-
-
-SCRIPT = {
-    "Say what to do next": plans,
-    "What comes next": lambda request: _choice(told_in(request)),
-    "Something went wrong": {"verdict": "success", "answer": "It was bad luck; plan again."},
-    PLANS["write"]: [calls("files.write", path="test_texts.py", text=CASE), "A test for texts is there."],
-    PLANS["mend"]: [calls("files.write", path="calc.py", text=CHECKED), "Now add refuses texts."],
-}
-
-
-def _choice(told):
-    found = {PLANS["write"]: "write_tests", PLANS["mend"]: "implement", PLANS["end"]: "finish"}
-    return next(choice for words, choice in found.items() if words in told)
 
 
 def names(done):
@@ -80,7 +52,7 @@ def test_t3_work_that_fails_returns_to_planning_which_sees_why(tmp_path):
 
 def test_t3_a_choice_that_is_not_declared_is_invalid_and_leads_to_recovery(tmp_path):
     def choose(request):
-        return "dance" if "bad luck" not in told_in(request) else _choice(told_in(request))
+        return "dance" if "bad luck" not in told_in(request) else choice_in(told_in(request))
 
     done = Workshop(tmp_path, {**SCRIPT, "What comes next": choose}).carry("branching", inputs=GOAL)
     done.assert_kept()
@@ -116,6 +88,27 @@ def test_t3_recovery_can_end_with_a_person_who_stops_it(tmp_path, recovery):
     done.assert_nothing_kept("somebody has stopped it")
     assert "It could not be done" in markdown(done.report)
     assert len(done.report.rounds) == 1
+
+
+def test_t3_the_question_waits_while_nobody_is_there_and_is_answered_elsewhere(tmp_path):
+    shop = Workshop(tmp_path, STUCK)
+    before = snapshot(shop.repo)
+
+    async def ask():
+        async with Engine.open(tmp_path / "runs.db", **shop.settings()) as engine:
+            run = await engine.start(plan_of("branching"), {**GOAL, "branch": BRANCH, "test": TEST})
+            return run.id, (await run.rested()).status
+
+    async def answer(id_):
+        async with Engine.open(tmp_path / "runs.db", resume=True, **shop.settings()) as engine:
+            run = engine.run(id_)
+            await run.answer("q_shape_manual_intervention_1", "stop")
+            return await run.result()
+
+    id_, status = asyncio.run(ask())
+    assert status == "waiting"
+    assert asyncio.run(answer(id_)).failure.message == "it came no further, and somebody has stopped it"
+    assert difference(before, snapshot(shop.repo)) == {}
 
 
 def test_t3_a_person_can_let_it_go_on_and_take_what_there_is(tmp_path):

@@ -1,36 +1,20 @@
 """T5: generate, apply, test, check; and again with what failed, until it passes."""
 
 import pytest
-from repositories.project import FILES, commit, project
+from loop_scene import FIRST, SCRIPT, SECOND, furnished, patch
+from repositories.project import commit
 from ways import Workshop
 
 from perdure.core.calls import Failure
 from perdure.kits.coding.report import markdown
 
-STEPS = ("shape_generate", "shape_apply", "shape_test", "shape_check")
-WANTED = (
-    "\n    def test_multiply(self):\n        from calc import multiply\n\n        self.assertEqual(multiply(2, 3), 6)\n"
-)
-
-
-def patch(*lines):
-    """A patch that adds to the module."""
-    return "\n".join(["*** Begin Patch", "*** Update File: calc.py", *lines, "*** End Patch", ""])
-
-
-FIRST = patch("@@ def subtract(a, b):", "     return a - b", "+", "+", "+def multiply(a, b):", "+    return a + b")
-SECOND = patch("@@ def multiply(a, b):", "-    return a + b", "+    return a * b")
 AGAIN = patch("@@ def multiply(a, b):", "+    # it should be right now", "     return a + b")
-SCRIPT = {
-    "AssertionError: 5 != 6": {"summary": "Multiply, and do not add", "patch": SECOND},
-    "Give one patch": {"summary": "Multiply", "patch": FIRST},
-}
+STEPS = ("shape_generate", "shape_apply", "shape_test", "shape_check")
 
 
 @pytest.fixture
 def shop(tmp_path):
-    """Somebody has written a test for what is not there."""
-    commit(project(tmp_path / "project"), "Ask for more", {"test_calc.py": FILES["test_calc.py"] + WANTED})
+    furnished(tmp_path / "project")
     return lambda script: Workshop(tmp_path, script)
 
 
