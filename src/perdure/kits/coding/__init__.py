@@ -1,1 +1,37 @@
-"""The coding kit: goals become tested changes of many files, on a branch of their own."""
+"""The coding kit: goals become tested changes of many files, on a branch of their own.
+
+`TOOLS` are its tools and `plans()` its plans, for `Engine.open(tools=TOOLS, plans=plans())`.
+"""
+
+from functools import cache
+from importlib import import_module, resources
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from perdure.kits.coding.tools import TOOLS as TOOLS
+    from perdure.plan import Plan
+
+__all__ = ["TOOLS", "plans"]
+
+_HOMES: Final = {"TOOLS": "perdure.kits.coding.tools"}
+"""Where names are that are imported when they are first used."""
+
+
+@cache
+def plans() -> "Mapping[str, Plan]":
+    """The plans of the kit, by the names that other plans call them by: `coding.test` is `plans/test.yaml`."""
+    from perdure.plan import Plan  # noqa: PLC0415  who only looks at the kit needs no plan
+
+    with resources.as_file(resources.files(__name__).joinpath("plans")) as directory:
+        files = sorted(Path(directory).glob("*.yaml"))
+        return MappingProxyType({f"coding.{each.stem}": Plan.load(each) for each in files})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
