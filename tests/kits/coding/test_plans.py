@@ -36,7 +36,7 @@ def opened(shop, **more):
     return Engine.open(shop.parent / "runs.db", **settings | more)
 
 
-async def tested(shop, command, plan=None, **inputs):
+async def outcome(shop, command, plan=None, **inputs):
     """What came of the tests, and which steps were taken for it."""
     more = inputs.pop("opening", {})
     async with opened(shop, **more) as engine:
@@ -54,7 +54,7 @@ def seen(shop):
 async def test_e22_all_pass(shop, command, how):
     write(shop, {"test_shop.py": GOOD})
     before = seen(shop)
-    result = await tested(shop, command)
+    result = await outcome(shop, command)
     report = Report.model_validate(result.output)
     assert (result.status, report.ok, report.how, report.passed, report.flaky) == ("succeeded", True, how, 1, [])
     assert result.steps["again"].exit == "skipped", "who passes is not asked twice"
@@ -67,7 +67,7 @@ async def test_e22_all_pass(shop, command, how):
 )
 async def test_e22_some_fail_twice(shop, command, how, name):
     before = seen(shop)
-    result = await tested(shop, command)
+    result = await outcome(shop, command)
     report = Report.model_validate(result.output)
     assert (result.status, report.ok, report.how, report.passed, report.failed) == ("succeeded", False, how, 1, 1)
     assert [(each.test, each.message) for each in report.failures] == [(name, "AssertionError: 1 != 2")]
@@ -93,7 +93,7 @@ async def test_e22_a_test_that_fails_once_and_then_passes_is_flaky(shop, tmp_pat
         },
     )
     more = {"tools": [reading, *TOOLS[1:]], "toolchains": (*PYTHON, outside)}
-    result = await tested(shop, UNITTEST, opening=more)
+    result = await outcome(shop, UNITTEST, opening=more)
     assert (result.output["ok"], result.output["flaky"], result.output["passed"]) == (
         True,
         ["test_shop.A.test_wavers"],
@@ -103,14 +103,14 @@ async def test_e22_a_test_that_fails_once_and_then_passes_is_flaky(shop, tmp_pat
 
 
 async def test_a_command_that_is_not_there_is_broken_and_not_run_again(shop):
-    result = await tested(shop, ["no-such-program"])
+    result = await outcome(shop, ["no-such-program"])
     assert (result.status, result.output["ok"]) == ("succeeded", False)
     assert result.output["broken"].startswith("the command is not there in the sandbox, or cannot be run")
     assert result.steps["again"].exit == "skipped"
 
 
 async def test_tests_that_take_too_long_are_broken_and_their_last_words_are_told(shop):
-    result = await tested(shop, ["sh", "-c", "echo testing the cart; sleep 60"], seconds=2)
+    result = await outcome(shop, ["sh", "-c", "echo testing the cart; sleep 60"], seconds=2)
     assert (result.status, result.output["ok"]) == ("succeeded", False)
     assert result.output["broken"] == "sh took too long and was ended: testing the cart\n"[:-1]
     assert result.steps["again"].exit == "skipped"
@@ -128,7 +128,7 @@ async def test_a_second_run_that_takes_too_long_leaves_the_first(shop, tmp_path)
 
     words = ["sh", "-c", f"test -e {shlex.quote(str(outside))}/later && sleep 60; exit 1"]
     more = {"tools": [reading, *TOOLS[1:]], "toolchains": (*PYTHON, outside)}
-    result = await tested(shop, words, seconds=2, opening=more)
+    result = await outcome(shop, words, seconds=2, opening=more)
     assert (result.status, result.output["broken"], result.output["failures"][0]["test"]) == (
         "succeeded",
         None,
@@ -141,7 +141,7 @@ async def test_a_second_run_that_takes_too_long_leaves_the_first(shop, tmp_path)
 
 async def test_junit_that_another_program_writes_is_read(shop):
     script = f"mkdir -p out; echo {shlex.quote(XML)} > out/tests.xml; exit 1"
-    result = await tested(shop, ["sh", "-c", script], report="out/tests.xml")
+    result = await outcome(shop, ["sh", "-c", script], report="out/tests.xml")
     assert (result.output["how"], result.output["passed"], result.output["failed"]) == ("junit", 1, 1)
     assert result.output["failures"] == [{"test": "prints", "message": "no ink", "detail": ""}]
     assert not (shop / "out").exists()
@@ -149,7 +149,7 @@ async def test_junit_that_another_program_writes_is_read(shop):
 
 async def test_pytest_is_found_wherever_a_command_starts_it(shop):
     write(shop, {"sub/test_more.py": BAD, "Makefile": f"all:\n\tcd sub && {shlex.join(PYTEST)} -q\n"})
-    result = await tested(shop, ["make"])
+    result = await outcome(shop, ["make"])
     assert (result.output["how"], result.output["failures"][0]["test"]) == ("junit", "test_more.py::A::test_bad")
 
 
@@ -161,7 +161,7 @@ async def test_what_may_not_be_run_is_a_failure_and_no_report(shop):
             "recovery": {"denied": ["fail"]},
         }
     )
-    result = await tested(shop, UNITTEST, plan=plan.model_copy(update={"inputs": {"command": {"type": "array"}}}))
+    result = await outcome(shop, UNITTEST, plan=plan.model_copy(update={"inputs": {"command": {"type": "array"}}}))
     assert (result.status, result.failure.kind) == ("failed", "denied")
 
 
@@ -183,7 +183,7 @@ async def test_a_plan_calls_it_on_a_copy_and_compares_before_and_after(shop):
             "output": "${steps.work.output}",
         }
     )  # fmt: skip
-    result = await tested(shop, UNITTEST, plan=plan)
+    result = await outcome(shop, UNITTEST, plan=plan)
     assert result.output["fixed"] == ["test_shop.A.test_bad"]
     assert (result.output["ok"], result.output["all_pass"]) == (True, True)
     assert seen(shop) == before

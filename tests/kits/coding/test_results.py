@@ -304,6 +304,14 @@ def test_a_file_cut_at_any_place_never_makes_a_bad_run_good(mixed):
         assert (report.ok, report.how, names(report)) == (False, "pytest", MIXED_TESTS)
 
 
+def test_of_a_file_that_is_cut_the_failures_before_are_told_where_nobody_else_tells_any():
+    cases = "".join(f'<testcase name="t{n}"><failure message="no">{"x" * 50}</failure></testcase>' for n in range(9))
+    report = junit(f"<testsuite>{cases}"[:700])
+    assert (report.ok, report.how, counts(report), report.more) == (False, "junit", (None,) * 4, None)
+    assert 3 < len(report.failures) < 9
+    assert report.notes[0].endswith("what stands before that was read instead")
+
+
 def test_what_is_nested_deeply_is_read():
     assert junit("<testsuite>" + "<a>" * 100_000 + "</a>" * 100_000 + "</testsuite>", code=0).broken == "no tests ran"
 
