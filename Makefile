@@ -14,8 +14,8 @@ $(READY): requirements-dev.lock requirements-local.lock pyproject.toml scripts/s
 	@scripts/setup
 	@touch $@
 
-demo: $(READY) ## Check, draw and explain an example plan
-	@scripts/demo
+demo: $(READY) ## Refactor a repository with a scripted model, killed in the middle
+	@$(BIN)/python scripts/demo.py
 
 check: $(READY) ## Lint, types, layers, docs
 	$(BIN)/ruff check .

@@ -1,7 +1,10 @@
 """What every room of the tests has."""
 
+import multiprocessing
 import os
 import shutil
+from multiprocessing import forkserver
+from pathlib import Path
 
 import local_model as local
 import pytest
@@ -86,3 +89,17 @@ def local_model():
         pytest.fail(missing) if os.environ.get("CI") == "true" else pytest.skip(missing)
     with local.served() as (_, url):
         yield url
+
+
+@pytest.fixture(scope="session")
+def processes():
+    """Processes that have imported everything already."""
+    context = multiprocessing.get_context("forkserver")
+    victims = ["engine_victim", "message_victim", "agent_scenes", "adapted_victim", "branch_scene", "code_scene"]
+    context.set_forkserver_preload(victims)
+    with pytest.MonkeyPatch.context() as patch:
+        places = Path(__file__).parent / "support", Path(__file__).parents[1] / "scripts"
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, places)))
+        patch.setenv("PERDURE_TEST_WARM", "1")
+        forkserver.ensure_running()
+    return context

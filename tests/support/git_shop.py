@@ -3,9 +3,10 @@
 import asyncio
 import itertools
 import os
-import stat
 import subprocess
 from pathlib import Path
+
+from snapshots import look
 
 from perdure.core.calls import Call
 from perdure.ports import Attempt
@@ -91,6 +92,21 @@ class Shop:
         assert outcome.failure is not None, outcome
         return outcome.failure
 
+    def inside(self, name, /, *groups, key=None, **arguments):
+        """What comes of a call in groups that are contained, one in the other."""
+        made = self.attempt(name, key, arguments=arguments, contained=groups or ("work",))
+        return asyncio.run(self.performer.perform(made))
+
+    def open(self, *groups, **arguments):
+        """What opening a branch gives; it must not fail."""
+        outcome = self.inside("branch.open", *groups, **arguments)
+        assert outcome.failure is None, outcome.failure
+        return outcome.output
+
+    def copy(self, branch):
+        """Where a branch has its files."""
+        return self.state / "branches" / branch / "workspace"
+
     def agreed(self, name, /, key=None, **arguments):
         """What comes of a call when a person says yes to the push it asks about; to nothing else."""
         key = key or f"key-{next(NUMBERS)}"
@@ -134,7 +150,5 @@ def files_of(root):
             folders.remove(".git")
         for name in names:
             path = Path(place, name)
-            mode = path.lstat().st_mode
-            what = path.readlink() if stat.S_ISLNK(mode) else path.read_bytes() if stat.S_ISREG(mode) else b""
-            found[str(path.relative_to(root))] = (what, mode)
+            found[str(path.relative_to(root))] = look(path)
     return found

@@ -3,16 +3,15 @@
 import json
 import os
 import shutil
-import stat
 import subprocess
 import time
 from collections import Counter
-from pathlib import Path
 
 import unprivileged
 from git_shop import git, history
 from hands_victim import note
 from servers import Server, saying
+from snapshots import look, paths
 
 from perdure.core import events as e
 from perdure.journal.driver import connect
@@ -159,15 +158,7 @@ def furnish(shop):
 
 def tree_of(root, *, but=".git"):
     """Every name with its kind, mode and bytes."""
-    found = {}
-    for place, folders, names in os.walk(root):
-        if but in folders and place == str(root):
-            folders.remove(but)
-        for path in (Path(place, name) for name in (*folders, *names)):
-            mode = path.lstat().st_mode
-            what = path.readlink() if stat.S_ISLNK(mode) else path.read_bytes() if stat.S_ISREG(mode) else b""
-            found[str(path.relative_to(root))] = (mode, what)
-    return found
+    return {str(path.relative_to(root)): look(path) for path in paths(root, but)}
 
 
 def start_of(shop):

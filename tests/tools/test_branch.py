@@ -170,7 +170,6 @@ def test_what_would_not_stay_on_the_copy_is_refused(workspace):
         "git.commit": {"message": "m"},
         "http.get": {"url": "http://127.0.0.1:1/"},
         "shell.run": {"command": ["true"], "network": ["127.0.0.1:1"]},
-        "memory.note": {"text": "n"},
     }.items():
         act = {"id": "act", "tool": name, "with": given}
         failure = failing(workspace, branch("one", act), tools=[send, unsaid])

@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "approve": "Say yes to a question of a run.",
     "cancel": "End a run, or one of its steps.",
     "check": "Say everything that is wrong with a plan.",
+    "code": "Have a goal done to a repository: planned, edited, tested, on a branch.",
     "config": "Show the settings and where they come from.",
     "convert": "Write a plan in the current format.",
     "diff": "Show what differs between two plans, or what revisions have changed.",

@@ -22,6 +22,7 @@ from perdure.cli.granting import granted
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts
 from perdure.cli.journals import fork_of, opened
+from perdure.cli.kits import kit_tools, kit_words
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
 from perdure.cli.reporting import report
@@ -204,13 +205,14 @@ class Manner:
         """An engine of our own; `Locked` if another process owns the journal."""
         most = self.settings.limits
         limits = Limits(most.run, most.total, most.tools)
-        tools = (*self.tools, *(self.toolset.tools() if self.toolset else ()))
+        named = (*self.tools, *(self.toolset.tools() if self.toolset else ()))
+        tools = {each.name: each for each in (*kit_tools(), *named)}
         async with AsyncExitStack() as closing:
             if self.toolset:
                 closing.push_async_callback(self.toolset.close)
             opened = Engine.open(
                 self.settings.db,
-                tools=tools,
+                tools=tools.values(),
                 limits=limits,
                 network=self.settings.network_disk,
                 patience=patience,
@@ -295,7 +297,7 @@ class _Following:
             await self._skip_copied(job, engine.journal, handle.id)
             view, screen = View(engine.journal, handle.id), self._manner.screen()
             left = await self._drive(engine, handle, view, screen)
-            code = self._report(view, left)
+            code = await self._report(engine.journal, view, left)
             if left is None:
                 await self._stay_for_others(engine, handle.id)
         if left is not None and view.state.ended is None:
@@ -370,7 +372,7 @@ class _Following:
             self._shown = view.seq
             if left is None and view.state.ended is None and not self._is_enough(view):
                 return None, run
-            code = self._report(view, left)
+            code = await self._report(journal, view, left)
         if left is not None and view.state.ended is None:
             self._say_paused(view)
         return code, run
@@ -408,10 +410,11 @@ class _Following:
 
     # ------------------------------------------------------------ the end
 
-    def _report(self, view: View, left: int | None) -> int:
+    async def _report(self, journal: Journal, view: View, left: int | None) -> int:
         manner = self._manner
         if left is None or view.state.ended is not None:
-            return report(view, manner.addresses, as_json=manner.as_json, jsonl=manner.jsonl)
+            words = None if manner.as_json or manner.jsonl else await kit_words(journal, view)
+            return report(view, manner.addresses, words, as_json=manner.as_json, jsonl=manner.jsonl)
         if manner.as_json:
             print_json(run_document(view))
         return left

@@ -18,6 +18,7 @@ from perdure.cli.feasibility import means_here
 from perdure.cli.heads import OURS
 from perdure.cli.inputs import inputs_from
 from perdure.cli.journals import settings_for
+from perdure.cli.kits import provided
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_problems
 from perdure.cli.toolsets import toolset_or_note
@@ -28,8 +29,7 @@ from perdure.plan import Plan, Toolbox
 from perdure.plan.checks import check
 from perdure.plan.problems import Problem, errors_in
 from perdure.plan.visible import visible
-from perdure.tools import BUILTIN, AnyTool
-from perdure.tools.builtin import HANDS
+from perdure.tools import AnyTool
 
 
 def planned(
@@ -134,5 +134,5 @@ def _planned_or_not(goal: str, tools: tuple[AnyTool, ...], given: Mapping[str, A
 def known_here(addresses: tuple[str, ...]) -> tuple[AnyTool, ...]:
     """All tools that a plan may use here."""
     toolset = toolset_or_note()
-    known = (*BUILTIN, *HANDS, *all_tools_from(addresses), *(toolset.tools() if toolset else ()))
+    known = (*provided(), *all_tools_from(addresses), *(toolset.tools() if toolset else ()))
     return tuple({each.name: each for each in known}.values())

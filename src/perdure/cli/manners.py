@@ -13,15 +13,15 @@ from perdure.cli.erring import say_error
 from perdure.cli.granting import place_of
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option
+from perdure.cli.kits import provided
 from perdure.cli.reaching import by_option
 from perdure.cli.toolsets import toolset_or_note
 from perdure.config import Settings
 from perdure.engine.upgrading import Gone
 from perdure.plan import PlanError
 from perdure.plan.visible import visible
-from perdure.tools import BUILTIN, AnyTool, load_tools
+from perdure.tools import AnyTool, load_tools
 from perdure.tools.box import by_name
-from perdure.tools.builtin import HANDS
 from perdure.tools.offers import Offers
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -71,7 +71,7 @@ def tools_from(addresses: tuple[str, ...]) -> tuple[AnyTool, ...]:
 
 def known_tools(addresses: tuple[str, ...]) -> dict[str, AnyTool]:
     """The tools that come with it, and those at all addresses, by name."""
-    return by_name([*BUILTIN, *HANDS, *tools_from(addresses)])
+    return by_name([*provided(), *tools_from(addresses)])
 
 
 def offers_here() -> Offers:

@@ -12,6 +12,7 @@ from perdure.cli.codes import BROKEN, OK
 from perdure.cli.granting import place_of, rules_for
 from perdure.cli.heads import known_agents
 from perdure.cli.journals import opened
+from perdure.cli.kits import provided
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_json
 from perdure.cli.telling import told
@@ -24,16 +25,15 @@ from perdure.engine.heads import Heads
 from perdure.engine.knowing import rules_of
 from perdure.engine.redeciding import Difference, Redecided, redecided
 from perdure.plan.visible import number_of, visible
-from perdure.tools import BUILTIN, AnyTool
+from perdure.tools import AnyTool
 from perdure.tools.box import by_name
-from perdure.tools.builtin import HANDS
 
 
 def tools_here(addresses: tuple[str, ...]) -> dict[str, AnyTool]:
     """All tools that are known here, by name. None is called, and no server is started."""
     toolset = toolset_or_note()
     theirs = toolset.tools() if toolset else ()
-    return by_name([*BUILTIN, *HANDS, *all_tools_from(addresses), *theirs])
+    return by_name([*provided(), *all_tools_from(addresses), *theirs])
 
 
 async def heads_of(settings: Settings, run: str, tools: Mapping[str, AnyTool], layers: tuple[Layer, ...]) -> Heads:

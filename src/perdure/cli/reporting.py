@@ -19,15 +19,20 @@ _FINAL: Final = frozenset({"denied", "budget"})
 """Failures that come again at once, as long as the policy or the budget says the same."""
 
 
-def report(view: View, tools: tuple[str, ...] = (), *, as_json: bool = False, jsonl: bool = False) -> int:
-    """Say what became of a run, its output on standard output unless that is taken; the exit code."""
+def report(
+    view: View, tools: tuple[str, ...] = (), words: str | None = None, *, as_json: bool = False, jsonl: bool = False
+) -> int:
+    """Say what became of a run, its output on standard output unless that is taken; the exit code.
+
+    `words` are said in place of the output, if there are any.
+    """
     result = view.result
     if as_json:
         print_json(run_document(view))
     else:
         _say(view, tools)
         if not jsonl:
-            print_output(result.output)
+            print_output(result.output if words is None else words)
     return code_of(result.status, result.failure.kind if result.failure else "")
 
 

@@ -14,6 +14,7 @@ from perdure.cli.granting import granted
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
+from perdure.cli.kits import provided
 from perdure.cli.manners import (
     announce,
     following_options,
@@ -30,8 +31,7 @@ from perdure.engine.starting import accepted
 from perdure.plan import Plan, Toolbox
 from perdure.plan.problems import errors_in
 from perdure.plan.reading import Reading
-from perdure.tools import BUILTIN, AnyTool, toolbox_of
-from perdure.tools.builtin import HANDS
+from perdure.tools import AnyTool, toolbox_of
 
 PLANNERS: Final = ("template", "tools", "model")
 """Who may be named to make a plan of a goal."""
@@ -67,7 +67,7 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     """
     named, offers, toolset = tools_from(given["addresses"]), offers_here(), toolset_or_note()
     theirs = toolset.tools() if toolset else ()
-    known = (*BUILTIN, *HANDS, *named, *theirs)
+    known = (*provided(), *named, *theirs)
     toolbox = toolbox_of({each.name: each for each in known}.values(), offers)
     with hint_at_unseen(toolset):
         read, inputs = _plan_and_inputs(plan, toolbox, {**given, "pairs": pairs, "file": file})

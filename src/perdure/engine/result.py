@@ -9,7 +9,7 @@ from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Work
 from perdure.core.ledger import Ledger, told
 from perdure.core.occasion import plan_of
-from perdure.core.seeing import output_of
+from perdure.core.seeing import inputs_of, output_of
 from perdure.core.state import State
 from perdure.core.turn import status_of
 from perdure.plan.model.parts import UNPLANNED
@@ -121,6 +121,12 @@ class Result:
     def ok(self) -> bool:
         """Whether it succeeded."""
         return self.status == "succeeded"
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """What it was given."""
+        root = self._state.root
+        return inputs_of(self._state, root.scope) if root else {}
 
     @property
     def output(self) -> Any:

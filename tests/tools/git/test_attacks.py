@@ -5,6 +5,7 @@ Each attack has a control where there is one: the user's own git, in the same re
 
 import pytest
 from git_shop import git, history
+from traps import CLIENT_HOOKS, arm, arm_hooks
 
 CALLS = [
     ("git.status", {"ignored": True}),
@@ -20,10 +21,6 @@ CALLS = [
     ("git.branch", {"name": "fresh", "delete": True}),
     ("git.push", {"branch": "side"}),
 ]
-EVERY_HOOK = (
-    "pre-commit", "post-commit", "post-checkout", "post-index-change", "reference-transaction", "pre-push", "pre-merge-commit",
-    "post-merge", "prepare-commit-msg", "commit-msg", "pre-auto-gc", "fsmonitor-watchman", "sendemail-validate",
-)  # fmt: skip
 
 
 class Trap:
@@ -31,9 +28,7 @@ class Trap:
 
     def __init__(self, shop, root):
         self.shop, self.trace = shop, root / "trace"
-        self.path = root / "evil"
-        self.path.write_text(f"#!/bin/sh\ntouch {self.trace}\ntimeout 1 cat 2>/dev/null\nexit 0\n")
-        self.path.chmod(0o755)
+        self.path = arm(root / "evil", self.trace)
         self.other = history(root / "other")
         git(root, "clone", "-q", "--bare", str(shop.root), "origin.git")
         self.origin = root / "origin.git"
@@ -52,11 +47,8 @@ class Trap:
     def attributes(self, text, place=".gitattributes"):
         self.shop.write(place, text)
 
-    def hooks(self, place, names=EVERY_HOOK):
-        place.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            (place / name).write_text(self.path.read_text())
-            (place / name).chmod(0o755)
+    def hooks(self, place, names=CLIENT_HOOKS):
+        arm_hooks(place, lambda _: self.trace, names)
 
     def sprung(self):
         found = self.trace.exists()

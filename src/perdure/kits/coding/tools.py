@@ -29,12 +29,12 @@ async def read(ran: Ran | None, again: Ran | None = None, failure: dict[str, Any
 
 
 @tool(name="tests.compare", repeat="safe", effects=())
-async def compare_(before: Report, after: Report) -> Comparison:
+async def compare_(before: Report | None, after: Report | None) -> Comparison:
     """What has become of the tests: what is fixed, what is broken now, and what still fails.
 
     Args:
-        before: What `tests.read` gave before a change.
-        after: What it gave after it.
+        before: What `tests.read` gave before a change; null if there was nothing then.
+        after: What it gave after it; null if there is no command that runs tests.
     """
     return compare(before, after)
 

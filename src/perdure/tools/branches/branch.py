@@ -1,7 +1,8 @@
 """Where branches are, whose they are, and which one a step lies in.
 
-    branches/<name>/      made aside as <name>.new, synced and renamed; on its way out it is <name>.gone
-        branch.json       whose it is
+    branches/<name>/      made aside as <name>.new, synced and renamed; on its way out it is <name>.gone,
+                          and closed it has left its record in <name>.closed
+        branch.json       whose it is, and of which commit it is a copy, if it is one
         base.json         what the workspace was where the line of branches began that leads here
         workspace/        the copy
         state/            what hands keep while they work on the copy; branches inside this one are there, too
@@ -13,12 +14,12 @@ name, in any process. Its directory is there whole, or not at all.
 import fcntl
 import os
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -34,9 +35,29 @@ RECORD: Final = "branch.json"
 BASE: Final = "base.json"
 NEW: Final = ".new"
 GONE: Final = ".gone"
+CLOSED: Final = ".closed"
 PAUSE: Final = 0.01
 Base = dict[str, Image]
 """What stood under each name."""
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """Something that a copy could not take over."""
+
+    path: str
+    why: str
+
+
+class Taken(NamedTuple):
+    """What a copy was made of."""
+
+    base: Base
+    commit: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+
+
+Take = Callable[[Path], Taken]
+"""Fills a directory that is not there yet."""
 
 
 class Branch(msgspec.Struct, frozen=True):
@@ -49,6 +70,11 @@ class Branch(msgspec.Struct, frozen=True):
     files: int
     size: int
     """Bytes of all files."""
+    commit: str = ""
+    """What the line of branches began with that leads here; empty: with the workspace as it was."""
+    left_out: tuple[LeftOut, ...] = ()
+    origin: str = ""
+    """The branch that it goes on from."""
 
 
 def name_of(run: str, group: str) -> str:
@@ -67,14 +93,32 @@ def inside(hands: Hands, name: str) -> Hands:
     return replace(hands, workspace=place / "workspace", state=place / "state", private=())
 
 
-def around(hands: Hands, run: str, groups: Iterable[str]) -> tuple[Hands, int]:
-    """The hands for what is done in these groups, one in the other, and how many of them have a branch."""
+class Reach(NamedTuple):
+    """What a step reaches."""
+
+    hands: Hands
+    depth: int
+    """How many branches it lies in."""
+    is_closed: bool = False
+    """Whether it lies in one that was closed: what it would reach instead is not for it."""
+
+
+def around(hands: Hands, run: str, groups: Iterable[str]) -> Reach:
+    """What is reached in these groups, one in the other."""
     depth = 0
     for group in groups:
         name = name_of(run, group)
-        if place_of(hands, name).is_dir():
+        place = place_of(hands, name)
+        if place.is_dir():
             hands, depth = inside(hands, name), depth + 1
-    return hands, depth
+        elif was_closed(place):
+            return Reach(hands, depth, is_closed=True)
+    return Reach(hands, depth)
+
+
+def was_closed(place: Path) -> bool:
+    """Whether there was a branch at a place, and was closed."""
+    return place.with_name(place.name + CLOSED).is_dir()
 
 
 def recorded(place: Path) -> Branch | None:

@@ -43,16 +43,21 @@ class Whole(Walk):
         found = [each for each in self if self._is_entered(each.path) and each.kind != "other"]
         size = sum(each.status.st_size for each in found if each.kind == "file")
         if self.is_cut or size > MOST_BYTES:
-            most = f"{MOST_FILES:,} names, {MOST_BYTES // 1024**3} GB and {DEEPEST} levels are the most"
-            raise ToolFailure("invalid", f"the workspace is too large for a branch: {most}")
+            raise too_large("workspace")
         return found
+
+
+def too_large(what: str) -> ToolFailure:
+    """Why there is no copy of something."""
+    most = f"{MOST_FILES:,} names, {MOST_BYTES // 1024**3} GB and {DEEPEST} levels are the most"
+    return ToolFailure("invalid", f"the {what} is too large for a branch: {most}")
 
 
 def copied(context: Context, source: Hands, to: Path) -> Base:
     """Copy a workspace; what stands under each name of the copy."""
     with closing(Tree(source.workspace)) as tree:
         found = Whole(tree, source).found()
-        _refuse_without_room(sum(each.status.st_size for each in found), to.parent)
+        refuse_without_room(sum(each.status.st_size for each in found), to.parent)
         to.mkdir(mode=PRIVATE_DIRECTORY)
         base: Base = {}
         for each in found:
@@ -65,7 +70,8 @@ def copied(context: Context, source: Hands, to: Path) -> Base:
         return base
 
 
-def _refuse_without_room(size: int, place: Path) -> None:
+def refuse_without_room(size: int, place: Path) -> None:
+    """`ToolFailure` if a copy of so many bytes would leave too little of a disk."""
     free = shutil.disk_usage(place).free
     if free < size + SPARE:
         raise ToolFailure("unavailable", f"a branch takes {size:,} bytes, and {free:,} are free; make room for it")

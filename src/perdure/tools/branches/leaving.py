@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from perdure.tools.branches.branch import BRANCHES, GONE, NEW, recorded
+from perdure.tools.branches.branch import BRANCHES, CLOSED, GONE, NEW, recorded
 from perdure.tools.remaining import Remaining
 
 
@@ -15,7 +15,7 @@ def left_by(state: Path, remaining: Remaining) -> Iterator[Path]:
             written = place.stat().st_mtime
             if place.suffix in {NEW, GONE} and written < remaining.before:
                 yield place
-            elif not place.suffix:
+            elif place.suffix in {"", CLOSED}:
                 branch = recorded(place)
                 if not remaining.needs(branch.run if branch else "", written):
                     yield place

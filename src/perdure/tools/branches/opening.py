@@ -1,6 +1,5 @@
-"""Opening a branch, and taking it away again. Killed at any moment, it is there whole or not at all."""
+"""Opening a branch. Killed at any moment, it is there whole or not at all."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +7,11 @@ import msgspec
 
 from perdure.tools.branches.branch import (
     BASE,
-    GONE,
     NEW,
     RECORD,
     Branch,
+    Take,
+    Taken,
     base_of,
     held,
     inside,
@@ -19,75 +19,74 @@ from perdure.tools.branches.branch import (
     named,
     place_of,
     recorded,
+    was_closed,
 )
+from perdure.tools.branches.closing import clear
 from perdure.tools.branches.copying import copied
 from perdure.tools.changes.durable import sync_directory, write_durably
 from perdure.tools.changes.kernel import sync_all
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
-from perdure.tools.scratch import remove
 
 Output = dict[str, Any]
 
 
-def opened(context: Context, origin: str) -> Output:
-    """Make the copy, of the workspace or of another branch; done already: say so."""
+def opened(context: Context, origin: str, take: Take | None = None) -> Output:
+    """Make the copy, of the workspace, of another branch, or as `take` does; done already: say so."""
     name = name_of(context.run, context.contained[-1])
     place = place_of(context.hands, name)
     try:
         with held(context):
-            found = recorded(place) or _made(context, name, place, origin)
+            found = recorded(place) or _made(context, name, place, origin, take)
     except OSError as error:
         raise ToolFailure("unavailable", f"no branch can be opened: {error}") from error
     if found.key != context.key:
         raise ToolFailure("invalid", "a branch is open here already; a group has one, opened once")
-    return {"branch": found.name, "files": found.files, "bytes": found.size}
+    return _told(found)
 
 
-def _made(context: Context, name: str, place: Path, origin: str) -> Branch:
+def _told(branch: Branch) -> Output:
+    told: Output = {"branch": branch.name, "files": branch.files, "bytes": branch.size}
+    if branch.commit:
+        told["commit"] = branch.commit
+    if branch.left_out:
+        told["left_out"] = msgspec.to_builtins(branch.left_out)
+    return told
+
+
+def _made(context: Context, name: str, place: Path, origin: str, take: Take | None) -> Branch:
     hands = context.hands
+    if was_closed(place):
+        raise ToolFailure("invalid", "the branch of this group was closed; a group has one, opened once")
     parent = named(hands, context.run, origin) if origin else None
     draft = place.with_name(name + NEW)
-    _clear(draft)
+    clear(draft)
     draft.mkdir(mode=0o700)
     try:
-        base = copied(context, inside(hands, parent.name) if parent else hands, draft / "workspace")
+        taken = (take or _copying(context, parent))(draft / "workspace")
         (draft / "state").mkdir(mode=0o700)
-        files = [each for each in base.values() if each.kind == "file"]
-        branch = Branch(name, context.run, context.key, len(files), sum(each.size for each in files))
+        branch = _recorded(context, name, origin, taken)
         write_durably(draft / RECORD, msgspec.json.encode(branch))
-        first = base_of(place_of(hands, parent.name)) if parent else base
+        first = base_of(place_of(hands, parent.name)) if parent else taken.base
         write_durably(draft / BASE, msgspec.json.encode(first))
         sync_all(draft)
     except BaseException:
-        _clear(draft)
+        clear(draft)
         raise
     draft.rename(place)
     sync_directory(place.parent)
     return branch
 
 
-def closed(context: Context) -> None:
-    """Remove the branch that was opened under this key, or begun; one that is not there is gone already."""
-    name = name_of(context.run, context.contained[-1])
-    place = place_of(context.hands, name)
-    with held(context):
-        found = recorded(place)
-        if found is not None and found.key == context.key:
-            take_away(place)
-        _clear(place.with_name(name + NEW))
-        _clear(place.with_name(name + GONE))
+def _copying(context: Context, parent: Branch | None) -> Take:
+    """A copy of the workspace; or of another branch, whose line it goes on with."""
+    hands = context.hands
+    if parent is None:
+        return lambda to: Taken(copied(context, hands, to))
+    return lambda to: Taken(copied(context, inside(hands, parent.name), to), parent.commit, parent.left_out)
 
 
-def take_away(place: Path) -> None:
-    """Remove a branch: from one moment to the next it is not there any more, whatever is left of it."""
-    gone = place.with_name(place.name + GONE)
-    _clear(gone)
-    place.rename(gone)
-    sync_directory(place.parent)
-    remove(gone)
-
-
-def _clear(place: Path) -> None:
-    if os.path.lexists(place):
-        remove(place)
+def _recorded(context: Context, name: str, origin: str, taken: Taken) -> Branch:
+    files = [each for each in taken.base.values() if each.kind == "file"]
+    size = sum(each.size for each in files)
+    return Branch(name, context.run, context.key, len(files), size, taken.commit, taken.left_out, origin)

@@ -7,6 +7,7 @@ from perdure.tools.branches.copying import Whole
 from perdure.tools.changes import Change, ChangeSet, Desk
 from perdure.tools.changes.tree import Tree
 from perdure.tools.context import Context
+from perdure.tools.hands import Hands
 
 
 def difference(context: Context, name: str, desk: Desk) -> ChangeSet:
@@ -17,11 +18,17 @@ def difference(context: Context, name: str, desk: Desk) -> ChangeSet:
     hands = inside(context.hands, name)
     base = base_of(place_of(context.hands, name))
     with closing(Tree(hands.workspace)) as tree:
-        now: Base = {}
-        for each in Whole(tree, hands).found():
-            context.raise_if_cancelled()
-            if (image := tree.image(each.path)) is not None:
-                now[each.path] = image
+        now = images_in(context, tree, hands)
         changed = sorted(path for path in base.keys() | now.keys() if base.get(path) != now.get(path))
         changes = [Change(path, base.get(path), tree.image(path, desk.images)) for path in changed]
     return desk.keep(ChangeSet(tuple(changes)))
+
+
+def images_in(context: Context, tree: Tree, hands: Hands) -> Base:
+    """What stands under each name of a copy now."""
+    now: Base = {}
+    for each in Whole(tree, hands).found():
+        context.raise_if_cancelled()
+        if (image := tree.image(each.path)) is not None:
+            now[each.path] = image
+    return now

@@ -98,8 +98,11 @@ class Desk:
         intent = self._intents.get(self._set)
         return None if intent is None else self._go_on(intent)
 
-    def carry_out(self, changes: ChangeSet) -> Output:
-        """Make the changes, if they may be made. `ToolFailure` and `Unapproved` leave everything as it was."""
+    def carry_out(self, changes: ChangeSet, told: Output | None = None) -> Output:
+        """Make the changes, if they may be made. `ToolFailure` and `Unapproved` leave everything as it was.
+
+        `told`: what is to be said of them besides.
+        """
         if (done := self.unfinished()) is not None:
             return done
         needed = changes.needed
@@ -110,7 +113,7 @@ class Desk:
         for each in needed.changes:
             self._expect(each)
         self._context.raise_if_cancelled()
-        return self._begin(self._set, needed)
+        return self._begin(self._set, needed, told)
 
     def take_back(self, output: Output) -> Output:
         """Bring everything back to what it was before a step that gave this. Done already: nothing.
@@ -128,9 +131,9 @@ class Desk:
         self._judging.refuse_denied([Deed("write", each.path) for each in changes.changes])
         return self._begin(undo, self._left(changes))
 
-    def _begin(self, name: str, changes: ChangeSet) -> Output:
+    def _begin(self, name: str, changes: ChangeSet, told: Output | None = None) -> Output:
         self.images.settle(image.digest for each in changes.changes for image in (each.before, each.after) if image)
-        output = self._summary(name, changes)
+        output = {**self._summary(name, changes), **(told or {})}
         intent = self._intents.write(Intent(name, "begun", changes, output, self._context.run))
         return self._apply(intent, fresh=True)
 

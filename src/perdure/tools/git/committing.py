@@ -10,14 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
 from perdure.tools.git.desk import SHOWN, Desk, Intent, Update
+from perdure.tools.git.gathering import Copy, Upon, gathered
 from perdure.tools.git.hardening import PLAIN
 from perdure.tools.git.keeping import keep, recall
 from perdure.tools.git.refusing import HELD, LAYOUT, MOVED, NAME, refusal
 from perdure.tools.git.repository import Repository
-from perdure.tools.git.snapshot import Change, snapshot_of
+from perdure.tools.git.snapshot import Change, Snapshot, snapshot_of
 
 ENGINE: Final = "Perdure <perdure@localhost>"
 """Who commits; and who has written it, where nobody else is named."""
@@ -43,11 +46,37 @@ class Wanted(NamedTuple):
     """Where the branch must be; empty: nowhere; None: where this working tree has seen it."""
 
 
+class Place(NamedTuple):
+    """Where a commit belongs."""
+
+    tip: str
+    """Where the branch is; empty: it is not there."""
+    parent: str
+    """What to commit on; empty: it is the first."""
+    ground: str
+    """What the commits that were made from here were put upon."""
+
+
 async def commit_intent(draft: Repository, desk: Desk, context: Context, wanted: Wanted) -> Intent:
     """What a commit of the working tree would be; its objects are on the desk."""
     refuse_checked_out(draft, wanted.ref)
-    tip, parent = await _parent(draft, wanted.ref, wanted.expected)
-    tree, changes = await snapshot_of(draft, desk, parent, wanted.paths, context)
+    place = await _place(draft, wanted, await draft.find("HEAD^{commit}"))
+    return await _intent(draft, wanted, place, await snapshot_of(draft, desk, place.parent, wanted.paths, context))
+
+
+async def copy_intent(draft: Repository, desk: Desk, context: Context, wanted: Wanted, copy: Copy) -> Intent:
+    """The same, of the copy of a branch that was opened from a commit."""
+    refuse_checked_out(draft, wanted.ref)
+    place = await _place(draft, wanted, copy.commit)
+    upon = Upon(place.parent, place.ground, wanted.paths)
+    found = await gathered(draft.seen_in(copy.root), desk, context, upon, copy)
+    intent = await _intent(draft, wanted, place, found)
+    return msgspec.structs.replace(intent, ground=place.ground)
+
+
+async def _intent(draft: Repository, wanted: Wanted, place: Place, found: Snapshot) -> Intent:
+    tip, parent, _ = place
+    tree, changes = found
     at = {"ref": wanted.ref, "before": tip or None, "after": tip or None}
     output = {"commit": parent or None, "tree": tree, **at, **told_of(changes)}
     if not changes:
@@ -62,16 +91,20 @@ def told_of(changes: Sequence[Change]) -> dict[str, Any]:
     return {"files": [each.told for each in changes[:FILES]], "count": len(changes)}
 
 
-async def _parent(repository: Repository, ref: str, expected: str | None) -> tuple[str, str]:
+async def _place(repository: Repository, wanted: Wanted, start: str) -> Place:
     """Where the branch is, and what to commit on. A branch that others have moved is not built on unseen."""
+    ref, expected = wanted.ref, wanted.expected
     tip = await tip_of(repository, ref)
-    head = await repository.find("HEAD^{commit}")
-    known = {expected} if expected is not None else {"", head, seen(repository, ref)}
-    if tip not in known:
+    last, ground = seen(repository, ref)
+    if tip not in ({expected} if expected is not None else {"", start, last}):
         hint = "merge it, name another branch, or pass its commit as `expect` if what is there may be built upon"
-        told = f"{ref} is at {tip[:12] or 'no commit'}, which is not what this working tree began with: {hint}"
+        told = f"{ref} is at {tip[:12] or 'no commit'}, which is not what this {_seat(repository)} began with: {hint}"
         raise refusal(MOVED, "unmet", told, ref=ref, now=tip or None)
-    return tip, tip or head
+    return Place(tip, tip or start, ground if tip and tip == last else tip or start)
+
+
+def _seat(repository: Repository) -> str:
+    return "copy" if repository.copy else "working tree"
 
 
 async def tip_of(repository: Repository, ref: str) -> str:
@@ -123,17 +156,21 @@ async def shown_between(draft: Repository, old: str, new: str) -> str:
 # ------------------------------------------------------------------------------- what this working tree has seen
 
 
-def seen(repository: Repository, ref: str) -> str:
-    """The commit that was last made from this working tree on a branch."""
-    return (recall(note_of(repository.state, repository.layout.own, ref)) or b"").decode()
+def seen(repository: Repository, ref: str) -> tuple[str, str]:
+    """The commit that was last made from this working tree on a branch, and what the first of them was put upon."""
+    said = (recall(note_of(repository.state, repository.standpoint, ref)) or b"").decode()
+    last, _, ground = said.partition(" ")
+    return last, ground or last
 
 
-def see(repository: Repository, ref: str, commit: str) -> None:
-    """Remember it."""
-    keep(note_of(repository.state, repository.layout.own, ref), commit.encode())
+def see(repository: Repository, ref: str, commit: str, ground: str = "") -> None:
+    """Remember it. Left out, the ground stays what it was."""
+    kept = ground or seen(repository, ref)[1]
+    text = f"{commit} {kept}" if repository.copy else commit
+    keep(note_of(repository.state, repository.standpoint, ref), text.encode())
 
 
-def note_of(state: Path, own: Path | str, ref: str) -> Path:
+def note_of(state: Path, own: str, ref: str) -> Path:
     """Where it is remembered."""
     return state / "seen" / hashlib.sha256(f"{own}\0{ref}".encode()).hexdigest()
 

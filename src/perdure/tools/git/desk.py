@@ -51,7 +51,9 @@ class Intent(msgspec.Struct, frozen=True):
     workspace: str = ""
     """Where the repository is."""
     own: str = ""
-    """What belongs to the working tree from which it was done: HEAD and the index."""
+    """What belongs to the working tree from which it was done: HEAD and the index; of a copy, its name behind it."""
+    ground: str = ""
+    """What the commits of a copy were put upon, of which this one is the last; empty: it is none of a copy."""
 
 
 class Desk:

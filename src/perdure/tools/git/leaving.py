@@ -85,9 +85,9 @@ async def let_go(place: Path, tier: Tier) -> None:
 
 
 def _unsee(state: Path, intent: Intent) -> None:
-    """Forget where the run's own branch was. What is known of other branches serves other runs."""
+    """Forget where the run's own branch was, and what its copies saw. What is known of others serves other runs."""
     for each in intent.updates:
-        if each.ref == f"{HEADS}{branch_for(intent.run)}":
+        if intent.ground or each.ref == f"{HEADS}{branch_for(intent.run)}":
             note_of(state, intent.own, each.ref).unlink(missing_ok=True)
 
 

@@ -18,7 +18,7 @@ from perdure.tools.git.keeping import keep, recall
 from perdure.tools.git.layout import Layout, layout_of
 from perdure.tools.git.names import revision
 from perdure.tools.git.refusing import ABSENT, CONFIG, NAME, refusal
-from perdure.tools.git.running import MOST, SECONDS, Job, Said, run
+from perdure.tools.git.running import MOST, SECONDS, Hear, Job, Said, run
 from perdure.tools.hands import Hands, Tier
 from perdure.tools.sandbox.errors import SandboxUnavailable
 from perdure.tools.sandbox.probes import available
@@ -39,6 +39,8 @@ class Repository:
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     is_own: bool = False
     """Whether the working tree is the engine's own."""
+    copy: str = ""
+    """The branch whose copy stands for the working tree, by its name."""
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     """What git is told beside, each time."""
 
@@ -56,6 +58,10 @@ class Repository:
         """The same repository, and now it may be written."""
         return replace(self, changes=(self.layout.common, self.layout.own, *beside))
 
+    def seen_in(self, root: Path) -> "Repository":
+        """The same repository, with other files for its working tree."""
+        return replace(self, layout=self.layout._replace(root=root))
+
     def seeing(self, *beside: Path) -> "Repository":
         """The same repository, and something beside it."""
         return replace(self, sees=beside)
@@ -66,14 +72,19 @@ class Repository:
         return self.layout.root
 
     @property
+    def standpoint(self) -> str:
+        """From where it is looked at: what was seen from one working tree or copy was not seen from another."""
+        return f"{self.layout.own}#{self.copy}" if self.copy else str(self.layout.own)
+
+    @property
     def no_id(self) -> str:
         """What stands for an object that is not there."""
         return "0" * (64 if self.settings.get("extensions.objectformat") == "sha256" else 40)
 
     def done_for(self, context: Context, intent: Intent) -> Intent:
         """The same intent, and whose it is."""
-        place, own = str(context.hands.workspace), str(self.layout.own)
-        return msgspec.structs.replace(intent, run=context.run, workspace=place, own=own)
+        place = str(context.hands.workspace)
+        return msgspec.structs.replace(intent, run=context.run, workspace=place, own=self.standpoint)
 
     async def ask(
         self,
@@ -89,10 +100,14 @@ class Repository:
         sees = (*dict.fromkeys(self.layout), *self.sees)
         told = {**places, **self.variables, **(variables or {})}
         said = await run(Job(arguments, self.root, told, given, SECONDS, most, cut, sees, self.changes, self.tier))
-        if said.code not in codes:
-            told = f"git {arguments[0]} ended with {said.code}: {said.err or 'no word'}"
-            raise ToolFailure(kind_of(said.err, "unknown"), told)
-        return said
+        return _refused_but(codes, arguments[0], said)
+
+    async def tell(self, *arguments: str, given: bytes, hear: Hear, seconds: float) -> None:
+        """Have git say more than anybody wants to hold at once: whoever hears it takes it piece by piece."""
+        places = {"GIT_DIR": str(self.layout.own), "GIT_WORK_TREE": str(self.root), **self.variables}
+        sees = (*dict.fromkeys(self.layout), *self.sees)
+        job = Job(arguments, self.root, places, given, seconds, sees=sees, tier=self.tier, hear=hear, cut=True)
+        _refused_but((0,), arguments[0], await run(job))
 
     async def line(self, *arguments: str, variables: Mapping[str, str] | None = None, given: bytes = b"") -> str:
         """The one line that git answers with."""
@@ -117,6 +132,13 @@ class Repository:
         words = ("for-each-ref", "--format=%(refname)%00%(objectname)%00%(symref)", *patterns)
         rows = [row.split("\0") for row in (await self.ask(*words)).out.decode("utf-8", "replace").splitlines()]
         return {name: f"-> {symref}" if symref else found for name, found, symref in rows}
+
+
+def _refused_but(codes: Sequence[int], verb: str, said: Said) -> Said:
+    """What git said. `ToolFailure`, unless it ended with one of these codes."""
+    if said.code not in codes:
+        raise ToolFailure(kind_of(said.err, "unknown"), f"git {verb} ended with {said.code}: {said.err or 'no word'}")
+    return said
 
 
 def is_within(hands: Hands | None) -> bool:

@@ -24,7 +24,7 @@ from perdure.tools.git.hardening import ENVIRONMENT, OPTIONS
 from perdure.tools.git.refusing import ABSENT, refusal
 from perdure.tools.hands import Tier
 from perdure.tools.sandbox import running as sandbox
-from perdure.tools.sandbox.command import Bind, Command, Limits, Proxying
+from perdure.tools.sandbox.command import Bind, Command, Limits, Proxying, Ran, Stream
 from perdure.tools.sandbox.errors import SandboxFailed
 from perdure.tools.sandbox.outlet import needed
 
@@ -41,6 +41,10 @@ CHUNK: Final = 65_536
 PROXIES: Final = ("http_proxy", "https_proxy")
 SIGNALLED: Final = 128
 """Codes above it tell of a signal, as shells have it."""
+
+
+Hear = Callable[[bytes], bool]
+"""Takes a piece of what git says, and must not raise. False: it is enough, end it."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class Job:
     tier: Tier = "none"
     network: Proxying | None = None
     """The way out; None: there is no network."""
+    hear: Hear | None = None
+    """Who takes what it says as it comes; then none of it is kept."""
 
 
 @dataclass(frozen=True)
@@ -105,15 +111,41 @@ async def _sandboxed(job: Job) -> Said:
         stdin=given, seconds=job.seconds, limits=Limits(output=2 * (job.most + 1)), tier=job.tier,
         network=job.network,
     )  # fmt: skip
+    heard = Heard(job.hear) if job.hear else None
     try:
-        ran = await sandbox.run(command)
+        ran = await sandbox.run(command, heard and heard.out, heard and heard.enough)
     except SandboxFailed as error:
         raise ToolFailure("unavailable", f"{error.code}: {error.message} ({error.help})") from None
-    if ran.stopped:
+    if ran.stopped and not (heard and heard.enough()):
         raise _late(job)
-    code = SIGNALLED - ran.code if ran.code > SIGNALLED else ran.code
-    err = ran.stderr[:SAID].decode("utf-8", "replace").strip()
-    return Said(code, ran.stdout[: job.most], err, was_cut=len(ran.stdout) > job.most)
+    if heard:
+        return Said(0 if heard.enough() else _code(ran), b"", _err(ran), was_cut=bool(heard.enough()))
+    return Said(_code(ran), ran.stdout[: job.most], _err(ran), was_cut=len(ran.stdout) > job.most)
+
+
+def _code(ran: Ran) -> int:
+    return SIGNALLED - ran.code if ran.code > SIGNALLED else ran.code
+
+
+def _err(ran: Ran) -> str:
+    return ran.stderr[:SAID].decode("utf-8", "replace").strip()
+
+
+class Heard:
+    """What a sandboxed git says, on its way to who takes it."""
+
+    def __init__(self, hear: Hear) -> None:
+        self._hear: Final = hear
+        self._enough = False
+
+    def out(self, stream: Stream, more: bytes) -> None:
+        """Hand a piece on."""
+        if stream == "stdout" and not self._enough:
+            self._enough = not self._hear(more)
+
+    def enough(self) -> str:
+        """Why it is to be ended; empty: it may go on."""
+        return "enough" if self._enough else ""
 
 
 async def _plainly(job: Job) -> Said:
@@ -159,7 +191,7 @@ async def _heard(process: Process, job: Job) -> Said:
     assert process.stdout is not None  # noqa: S101  for the types
     assert process.stderr is not None  # noqa: S101  for the types
     (out, over), (err, _), _ = await asyncio.gather(
-        _read(process.stdout, job.most, lambda: _signal(process, signal.SIGTERM)),
+        _read(process.stdout, job.most, lambda: _signal(process, signal.SIGTERM), job.hear),
         _read(process.stderr, SAID),
         _feed(process, job),
     )
@@ -167,12 +199,15 @@ async def _heard(process: Process, job: Job) -> Said:
     return Said(0 if over else code, out, err.decode("utf-8", "replace").strip(), was_cut=over)
 
 
-async def _read(stream: asyncio.StreamReader, most: int, stop: Callable[[], None] | None = None) -> tuple[bytes, bool]:
+async def _read(
+    stream: asyncio.StreamReader, most: int, stop: Callable[[], None] | None = None, hear: Hear | None = None
+) -> tuple[bytes, bool]:
     """What is said, up to a bound, and whether there was more. The rest is read too: a full pipe would hold git up."""
     kept, over = bytearray(), False
     while more := await stream.read(CHUNK):
-        kept += more
-        if len(kept) > most and not over:
+        kept += b"" if hear else more
+        is_enough = not hear(more) if hear and not over else len(kept) > most
+        if is_enough and not over:
             over = True
             if stop is not None:
                 stop()

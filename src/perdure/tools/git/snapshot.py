@@ -52,13 +52,13 @@ async def snapshot_of(draft: Repository, desk: Desk, parent: str, paths: Sequenc
     """The tree of a commit with what is in the working tree, or with some of its paths on top of its parent."""
     old = parent or await draft.line("mktree")
     names = await _touched(draft, desk, paths)
-    await _refuse_unmatched(draft, parent, paths)
-    _check_reading(context, names)
-    await _refuse_converted(draft, names)
-    await _put(draft, desk, names)
+    await refuse_unmatched(draft, parent, paths)
+    check_reading(context, names)
+    await refuse_converted(draft, names)
+    await put(draft, desk, names)
     now = await draft.line("write-tree")
     changes = await changes_between(draft, old, now, paths)
-    _check_reading(context, [each.path for each in changes])
+    check_reading(context, [each.path for each in changes])
     if paths:
         now = await _on_top(draft, old, changes)
     return Snapshot(now, changes)
@@ -81,12 +81,12 @@ async def _touched(draft: Repository, desk: Desk, paths: Sequence[str]) -> list[
     return names
 
 
-async def _refuse_unmatched(draft: Repository, parent: str, paths: Sequence[str]) -> None:
+async def refuse_unmatched(draft: Repository, parent: str, paths: Sequence[str]) -> None:
     """A path that is nowhere was meant otherwise; a commit without it would look like all of it."""
     for path in paths:
         name = path.removeprefix(SPEC)
-        if not _is_there(draft, name) and not await _known(draft, parent, path):
-            known = map(readable, await _known(draft, parent))
+        if not _is_there(draft, name) and not await known_to(draft, parent, path):
+            known = map(readable, await known_to(draft, parent))
             hint = did_you_mean(name, known) or "write it from the root of the workspace, as in src/**/*.py"
             raise refusal(ABSENT, "invalid", f"nothing is committed: {name!a} matches no file; {hint}", path=name)
 
@@ -95,22 +95,23 @@ def _is_there(draft: Repository, name: str) -> bool:
     return os.path.lexists(draft.root / name)
 
 
-async def _known(draft: Repository, parent: str, *paths: str) -> list[bytes]:
+async def known_to(draft: Repository, parent: str, *paths: str) -> list[bytes]:
     """Files of the index, of the parent, and those that are new; not those that are ignored."""
     beside = [f"--with-tree={parent}"] if parent else []
     words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", *beside, "--", *paths)
     return (await draft.ask(*words, cut=True)).out.split(b"\0")[:-1]
 
 
-def _check_reading(context: Context, names: Sequence[bytes]) -> None:
+def check_reading(context: Context, names: Sequence[bytes]) -> None:
+    """Go on only if these files may be read."""
     context.guard.check(Deed("read", readable(each)) for each in names)
 
 
-async def _refuse_converted(draft: Repository, names: Sequence[bytes]) -> None:
+async def refuse_converted(draft: Repository, names: Sequence[bytes], attributes: Sequence[str] = CONVERTED) -> None:
     """What a filter keeps elsewhere cannot be committed as it is: others would get something else."""
     if not names:
         return
-    words = ("check-attr", "-z", "--stdin", *CONVERTED)
+    words = ("check-attr", "-z", "--stdin", *attributes)
     said = (await draft.ask(*words, given=b"\0".join([*names, b""]))).out.split(b"\0")[:-1]
     for name, attribute, value in zip(said[::3], said[1::3], said[2::3], strict=True):
         if value not in (b"unspecified", b"unset", b""):
@@ -118,18 +119,26 @@ async def _refuse_converted(draft: Repository, names: Sequence[bytes]) -> None:
             raise refusal(CONFIG, "unmet", f"{told}; commit it yourself, or leave it out of `paths`")
 
 
-async def _put(draft: Repository, desk: Desk, names: Sequence[bytes]) -> None:
-    """Bring the copy of the index up to the working tree."""
+async def put(draft: Repository, desk: Desk, names: Sequence[bytes]) -> None:
+    """Bring the desk's index up to the working tree."""
     copies = [desk.files / str(n) for n in range(len(names))]
     read = await asyncio.to_thread(
         lambda: [read_into(draft.root, name, copy) for name, copy in zip(names, copies, strict=True)]
     )
     there = [each for each in read if each]
     ids = iter(await _hashed(draft, [os.fsencode(each.copy) for each in there]))
-    fixed = await _modes(draft) if draft.settings.get("core.filemode") == "false" else {}
+    is_blind = draft.settings.get("core.filemode") == "false" and not draft.copy
+    fixed = await _modes(draft) if is_blind else {}
     found = list(zip(names, read, strict=True))
     gone = [_line("0", draft.no_id, name) for name, each in found if not each]
     there = [_line(fixed.get(name, each.mode), next(ids), name) for name, each in found if each]
+    await _index(draft, [*gone, *there])
+
+
+async def bring(draft: Repository, changes: Sequence[Change]) -> None:
+    """Have the desk's index hold what these changes lead to."""
+    gone = [_line("0", draft.no_id, each.path) for each in changes if each.how == "deleted"]
+    there = [_line(each.mode, each.id, each.path) for each in changes if each.how != "deleted"]
     await _index(draft, [*gone, *there])
 
 
@@ -159,9 +168,7 @@ async def _index(draft: Repository, lines: Sequence[bytes]) -> None:
 async def _on_top(draft: Repository, parent: str, changes: Sequence[Change]) -> str:
     """The parent's tree with these changes alone: what else the user has staged is theirs."""
     await draft.ask("read-tree", parent)
-    gone = [_line("0", draft.no_id, each.path) for each in changes if each.how == "deleted"]
-    there = [_line(each.mode, each.id, each.path) for each in changes if each.how != "deleted"]
-    await _index(draft, [*gone, *there])
+    await bring(draft, changes)
     return await draft.line("write-tree")
 
 

@@ -25,8 +25,12 @@ class Comparison(BaseModel):
     summary: str = ""
 
 
-def compare(before: Report, after: Report) -> Comparison:
-    """What has become of the tests."""
+def compare(before: Report | None, after: Report | None) -> Comparison:
+    """What has become of the tests. None: there was nothing to compare with, or there is nothing that runs them."""
+    if after is None:
+        return Comparison(ok=True, all_pass=False, summary="no tests were run")
+    if before is None:
+        before = Report(ok=True, how=after.how)
     was, now = {**before.failing, **{identity(each): each for each in before.flaky}}, after.failing
     was.pop(WHOLE, None)  # who knows which test that was
     fresh = [name for test, name in now.items() if test not in was]

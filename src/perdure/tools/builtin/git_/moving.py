@@ -1,6 +1,8 @@
 """Moving branches and tags: each deed is prepared, judged as it is, kept as an intent, and only then landed."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -9,10 +11,11 @@ from perdure.core.policy import Deed
 from perdure.tools.builtin.bounds import Short
 from perdure.tools.builtin.git_.looking import Paths, specs
 from perdure.tools.context import Context
-from perdure.tools.failure import unchanged
-from perdure.tools.git.committing import Wanted, Words, branch_for, commit_intent, follow, see
+from perdure.tools.failure import ToolFailure, unchanged
+from perdure.tools.git.committing import Wanted, Words, branch_for, commit_intent, copy_intent, follow, see
 from perdure.tools.git.desk import Desk, Intent, Update
 from perdure.tools.git.faltering import once_it_began
+from perdure.tools.git.gathering import copy_of
 from perdure.tools.git.labelling import label_intent, removal_intent
 from perdure.tools.git.landing import land, take_back
 from perdure.tools.git.locks import settled
@@ -75,14 +78,20 @@ async def undo(context: Context, key: str, output: Any = None) -> None:
     await take_back(repository, _updates(repository, output, key))
 
 
-async def undo_commit(context: Context, key: str, output: Any = None, worktree: str = "") -> None:
-    """The same; and the working tree is told that its commit is gone."""
-    repository = await opened(context, worktree)
+async def undo_commit(context: Context, key: str, output: Any = None, worktree: str = "", copy: str = "") -> None:
+    """The same; and the working tree is told that its commit is gone. The copy may have gone as well."""
+    repository = await _opened(context, worktree, copy)
     updates = _updates(repository, output, key)
     await take_back(repository, updates)
     for each in updates:
         see(repository, each.ref, each.old)
         await follow(repository, await _parent_of(repository, each))
+
+
+async def _opened(context: Context, worktree: str, copy: str) -> Repository:
+    if worktree and copy:
+        raise ToolFailure("invalid", "files are committed from one place: write `worktree` or `copy`, not both")
+    return replace(await opened(context, worktree), copy=copy)
 
 
 async def _parent_of(repository: Repository, update: Update) -> str:
@@ -99,28 +108,32 @@ async def commit(  # noqa: PLR0913  each is a word of the plan
     author: Short = "",
     expect: Short | None = None,
     worktree: Short = "",
+    copy: Short = "",
 ) -> dict[str, Any]:
     """Commit files as they are, on a branch that nobody has checked out.
 
     Args:
         message: What the commit says.
         paths: Files, directories or patterns; left out: everything that has changed and is not ignored.
-        branch: Made from what is checked out if it is not there; empty: perdure/ and the run's id.
+        branch: Made from what is checked out, or copied, if it is not there; empty: perdure/ and the run's id.
         author: As in "Ada <ada@example.com>"; empty: the engine.
         expect: The commit that the branch must be at; empty text: it must not be there yet.
         worktree: A worktree of the engine's own, by the name that git.worktree gave; empty: the workspace.
+        copy: A branch that was opened from a commit, by the name that branch.open gave: what was changed there since.
     """
     ref = branch_ref(branch or branch_for(context.run))
-    repository = await opened(context, worktree)
+    repository = await _opened(context, worktree, copy)
 
     async def prepare(draft: Repository, desk: Desk) -> Intent:
         at = await repository.commit_at(expect) if expect else expect
         wanted = Wanted(ref, Words(message, author), specs(paths), at)
-        return await commit_intent(draft, desk, context, wanted)
+        if not copy:
+            return await commit_intent(draft, desk, context, wanted)
+        return await copy_intent(draft, desk, context, wanted, await asyncio.to_thread(copy_of, context, copy))
 
     async def after(intent: Intent) -> None:
         for each in intent.updates:
-            see(repository, ref, each.new)
+            see(repository, ref, each.new, intent.ground)
             await follow(repository, each.new)
 
     return await performed(context, repository, _deeds("git.commit", ref), prepare, after)

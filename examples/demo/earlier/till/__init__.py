@@ -1,0 +1,1 @@
+"""The order desk of a small shop."""

@@ -1,0 +1,1 @@
+"""Tests of the order desk; `python3 -m unittest` runs them."""

@@ -1,0 +1,215 @@
+"""The report of a run on code: what changed and why, tests before and after, what was tried, what it cost.
+
+It is a view of the journal, like all that people see: of a run that is over, of one that failed, of one under way.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from perdure.engine import Result, Visit
+from perdure.plan.raw import is_list, is_mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit that stands on the branch."""
+
+    id: str
+    title: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One time that the tests were run, and what was made of it."""
+
+    tests: str
+    failing: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+    cause: str = ""
+    lesson: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of a goal."""
+
+    run: str
+    status: str
+    goal: str
+    branch: str
+    """Where the work stands; empty: nothing was kept, and the repository is as it was."""
+    base: str
+    summary: str
+    commits: tuple[Commit, ...]
+    rounds: tuple[Round, ...]
+    """The first one is before any change."""
+    failure: str
+    diff: str = ""
+    usage: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {"schema": "perdure.code/1", **asdict(self)}
+
+
+def is_told(step: str) -> bool:
+    """Whether a step's visits are of interest: those that the plan names, not what agents grew or items of lists."""
+    return "/" not in step
+
+
+def report(result: Result, visits: Iterable[Visit]) -> Report:
+    """Put together what there is to say of a run, however far it came."""
+    steps, given, usage = result.steps, result.inputs, result.usage
+    kept = _commits(result)
+    return Report(
+        run=result.id,
+        status=result.status,
+        goal=str(given.get("goal", "")),
+        branch=_branch(result, str(given.get("branch", ""))) if kept else "",
+        base=_at(steps["open"].output if "open" in steps else None, "commit") or "",
+        summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
+        commits=kept,
+        rounds=tuple(_rounds(visits)),
+        diff=_at(_output(result, "difference"), "text") or "",
+        failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
+        usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
+    )
+
+
+def _branch(result: Result, branch: str) -> str:
+    left = "held" in result.steps and result.steps["held"].exit == "leave"
+    return f"{branch}-aside" if left else branch
+
+
+def _commits(result: Result) -> tuple[Commit, ...]:
+    """Those that stand, in the order they were made; one that had nothing to say is none."""
+    keys = [key for key in result.steps if key.startswith("commits/") and key.endswith(".commit")]
+    titles = [_at(each, "title") for each in _list(_at(_output(result, "shape"), "changes"))]
+    made = [(_output(result, key), title) for key, title in zip(keys, titles, strict=False)]
+    rest = str(_at(_output(result, "shape"), "rest") or "").partition("\n")[0]
+    made += [(_output(result, name), rest) for name in ("rest", "aside")]
+    return tuple(_commit(each, str(title)) for each, title in made if _at(each, "count"))
+
+
+def _commit(output: Any, title: str) -> Commit:
+    return Commit(output["commit"], title, tuple(each["path"] for each in output["files"]))
+
+
+def _rounds(visits: Iterable[Visit]) -> Iterator[Round]:
+    """Each time that tests were compared, with what was read before it and the diagnosis that followed it."""
+    read, last = None, None
+    for each in visits:
+        if _at(each.output, "flaky") is not None:
+            read = each.output
+        elif _at(each.output, "broken_now") is not None:
+            yield from (last,) if last else ()
+            last = _round(each.output, read)
+        elif last and _at(each.output, "lesson"):
+            last = replace(last, cause=each.output["cause"], lesson=each.output["lesson"])
+    yield from (last,) if last else ()
+
+
+def _round(compared: Mapping[str, Any], read: Any) -> Round:
+    failing = [test for word in ("broken_now", "unsure", "still") for test in compared[word]]
+    return Round(compared["summary"], tuple(failing), tuple(_list(_at(read, "flaky"))))
+
+
+def _output(result: Result, step: str) -> Any:
+    return result.steps[step].output if step in result.steps else None
+
+
+def _at(value: Any, name: str) -> Any:
+    return value.get(name) if is_mapping(value) else None
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if is_list(value) else ()
+
+
+# ------------------------------------------------------------------------------- for people
+
+FEW = 10
+"""Tests and files that are named one by one."""
+LINES = 200
+"""Lines of a diff that are shown."""
+
+
+def markdown(report: Report) -> str:
+    """The report as people read it."""
+    parts = (_head, _kept, _tests, _cost, _diff, _next)
+    return "\n".join(line for part in parts for line in part(report)) + "\n"
+
+
+def _head(report: Report) -> Iterator[str]:
+    yield f"# {report.goal}"
+    yield ""
+    yield f"{_ENDS.get(report.status, report.status)}{f': {report.failure}' if report.failure else ''}."
+    if not report.branch:
+        yield "Nothing was kept: the repository is as it was."
+    if report.summary:
+        yield ""
+        yield report.summary
+
+
+_ENDS = {"succeeded": "It is done", "failed": "It could not be done", "cancelled": "It was cancelled"}
+
+
+def _kept(report: Report) -> Iterator[str]:
+    if not report.branch:
+        return
+    yield ""
+    yield f"## On branch {report.branch}"
+    yield ""
+    for each in report.commits:
+        yield f"- `{each.id[:10]}` {each.title} ({_few(each.files)})"
+
+
+def _tests(report: Report) -> Iterator[str]:
+    if not report.rounds:
+        return
+    yield ""
+    yield "## Tests"
+    yield ""
+    for n, each in enumerate(report.rounds):
+        yield f"{n + 1}. {'before' if not n else 'then'}: {each.tests}"
+        if each.failing:
+            yield f"   failing: {_few(each.failing)}"
+        if each.flaky:
+            yield f"   flaky, they failed once and passed when run again: {_few(each.flaky)}"
+        if each.cause:
+            yield f"   cause: {each.cause}"
+            yield f"   learned: {each.lesson}"
+
+
+def _cost(report: Report) -> Iterator[str]:
+    used = report.usage
+    yield ""
+    yield (
+        f"It took {used['calls']} calls of models, {used['tokens']:,} tokens, {used['usd']:.4f} USD"
+        f" and {used['seconds']:.0f} seconds."
+    )
+
+
+def _diff(report: Report) -> Iterator[str]:
+    lines = report.diff.splitlines()
+    if not lines:
+        return
+    yield ""
+    yield "```diff"
+    yield from lines[:LINES]
+    yield "```"
+    if len(lines) > LINES:
+        yield f"… and {len(lines) - LINES:,} more lines: git diff {report.base[:12]} {report.branch}"
+
+
+def _next(report: Report) -> Iterator[str]:
+    if report.branch:
+        yield ""
+        yield f"Take it with: git merge {report.branch}"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return ", ".join(names[:FEW]) + more
