@@ -470,6 +470,13 @@ def test_tests_that_cannot_be_run_after_are_not_ok_and_nothing_counts_as_fixed()
     assert compare(broken("no tests ran"), report("x")).broken_now == ["x"]
 
 
+def test_with_nothing_before_all_that_fails_is_new_and_with_nothing_after_nothing_is_worse():
+    assert compare(None, report("x")).broken_now == ["x"]
+    assert (compare(None, report()).ok, compare(None, report()).all_pass) == (True, True)
+    found = compare(report("x"), None)
+    assert (found.ok, found.all_pass, found.fixed, found.summary) == (True, False, [], "no tests were run")
+
+
 def test_what_nobody_knows_is_not_called_ok():
     code = report_of(Ran(code=1))
     found = compare(code, code)
