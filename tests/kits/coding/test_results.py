@@ -272,6 +272,18 @@ def test_several_files_are_read_together():
     assert (names(report), report.notes) == (["a", "b"], [])
 
 
+def test_reports_of_a_pytest_that_the_tests_have_started_themselves_do_not_count(tmp_path):
+    """As in projects that try their own plugins: what fails in there was to fail."""
+    inner = "subprocess.run([sys.executable, '-m', 'pytest'], cwd='inner').returncode == 1"
+    files = {
+        "test_a.py": f"import subprocess, sys\ndef test_a(): assert {inner}",
+        "inner/test_b.py": "def test_b(): assert 0",
+    }
+    done = ran(write(tmp_path, files), "-m", "pytest", "test_a.py", report=True)
+    assert sorted(done.collected) == ["inner/perdure-tests.xml", "perdure-tests.xml"]
+    assert (report_of(done).ok, counts(report_of(done))) == (True, (1, 0, 0, 0))
+
+
 LAUGHS = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>'
 OUTSIDE = '<!DOCTYPE x SYSTEM "file:///etc/passwd"><testsuite><testcase name="a"/></testsuite>'
 ENTITY = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><testsuite><testcase name="&a;"/></testsuite>'

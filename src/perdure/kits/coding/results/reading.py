@@ -54,7 +54,7 @@ def _best(ran: Ran, text: str) -> tuple[Found, tuple[str, ...]]:
     """What tells most: a file before words, and if the command has failed, whoever knows a failure."""
     said = [pytest_.read(text, is_cut=ran.truncated), unittest_.read(text)]
     try:
-        written, part, why = junit.read(ran.collected), None, ""
+        written, part, why = junit.read(ran.files), None, ""
     except junit.NotJunit as error:
         written, part, why = None, error.found, f"{error}"
     known = [each for each in (_with_names(written, said[0]), *said, part) if each is not None]
