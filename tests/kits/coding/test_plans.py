@@ -1,7 +1,6 @@
 """E22: `coding.test` runs tests in the sandbox, on files that stay as they are, and again if some have failed."""
 
 import asyncio
-import os
 import shlex
 import sys
 from contextlib import asynccontextmanager
@@ -29,6 +28,26 @@ XML = '<testsuite><testcase name="draws"/><testcase name="prints"><failure messa
 @pytest.fixture
 def shop(tmp_path):
     return write(tmp_path.resolve() / "shop", {"shop.py": "PRICE = 1\n", "test_shop.py": BAD})
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """A directory that commands see and that is none of their workspace."""
+    made = tmp_path.resolve() / "outside"
+    made.mkdir()
+    return made
+
+
+def reading_and_touching(path):
+    """The tool of the kit, in a world that goes on between two runs of the tests: a file appears."""
+
+    @tool(name="tests.read", repeat="safe", effects=())
+    async def reading(ran: Ran | None, again: Ran | None = None, failure: dict | None = None) -> Report:
+        """What came of the tests."""
+        path.touch()
+        return await read(ran, again, failure)
+
+    return reading
 
 
 def opened(shop, **more):
@@ -75,24 +94,15 @@ async def test_e22_some_fail_twice(shop, command, how, name):
     assert seen(shop) == before
 
 
-async def test_e22_a_test_that_fails_once_and_then_passes_is_flaky(shop, tmp_path):
+async def test_e22_a_test_that_fails_once_and_then_passes_is_flaky(shop, outside):
     """What changes between the two runs lies outside; here it is a file that appears when the first was read."""
-    outside = tmp_path.resolve() / "outside"
-    outside.mkdir()
-
-    @tool(name="tests.read", repeat="safe", effects=())
-    async def reading(ran: Ran | None, again: Ran | None = None, failure: dict | None = None) -> Report:
-        """As the tool of the kit; meanwhile the world goes on."""
-        (outside / "later").touch()
-        return await read(ran, again, failure)
-
     write(
         shop,
         {
             "test_shop.py": f"{GOOD}    def test_wavers(self): assert __import__('os').path.exists({str(outside / 'later')!r})\n"
         },
     )
-    more = {"tools": [reading, *TOOLS[1:]], "toolchains": (*PYTHON, outside)}
+    more = {"tools": [reading_and_touching(outside / "later"), *TOOLS[1:]], "toolchains": (*PYTHON, outside)}
     result = await outcome(shop, UNITTEST, opening=more)
     assert (result.output["ok"], result.output["flaky"], result.output["passed"]) == (
         True,
@@ -112,22 +122,13 @@ async def test_a_command_that_is_not_there_is_broken_and_not_run_again(shop):
 async def test_tests_that_take_too_long_are_broken_and_their_last_words_are_told(shop):
     result = await outcome(shop, ["sh", "-c", "echo testing the cart; sleep 60"], seconds=2)
     assert (result.status, result.output["ok"]) == ("succeeded", False)
-    assert result.output["broken"] == "sh took too long and was ended: testing the cart\n"[:-1]
+    assert result.output["broken"] == "sh took too long and was ended: testing the cart"
     assert result.steps["again"].exit == "skipped"
 
 
-async def test_a_second_run_that_takes_too_long_leaves_the_first(shop, tmp_path):
-    outside = tmp_path.resolve() / "outside"
-    outside.mkdir()
-
-    @tool(name="tests.read", repeat="safe", effects=())
-    async def reading(ran: Ran | None, again: Ran | None = None, failure: dict | None = None) -> Report:
-        """As the tool of the kit; meanwhile the world goes on."""
-        (outside / "later").touch()
-        return await read(ran, again, failure)
-
+async def test_a_second_run_that_takes_too_long_leaves_the_first(shop, outside):
     words = ["sh", "-c", f"test -e {shlex.quote(str(outside))}/later && sleep 60; exit 1"]
-    more = {"tools": [reading, *TOOLS[1:]], "toolchains": (*PYTHON, outside)}
+    more = {"tools": [reading_and_touching(outside / "later"), *TOOLS[1:]], "toolchains": (*PYTHON, outside)}
     result = await outcome(shop, words, seconds=2, opening=more)
     assert (result.status, result.output["broken"], result.output["failures"][0]["test"]) == (
         "succeeded",
@@ -230,8 +231,3 @@ def test_e5_killed_at_every_turn_the_report_is_the_same(shop):
             break
     assert 4 < turn < 39
     assert seen(shop) == before
-
-
-def test_the_plans_can_be_called_by_name():
-    assert "coding.test" in plans()
-    assert os.fspath(sys.prefix)
