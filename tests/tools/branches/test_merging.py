@@ -118,6 +118,19 @@ def test_t7_branches_in_a_branch_come_together_there(shop):
     assert read(shop) == TEXT
 
 
+@pytest.mark.parametrize("further", [False, True])
+def test_by_hand_in_the_workspace_and_by_a_tool_in_the_branch(shop, further):
+    """What the file was is found where it was changed first: in the branch, or in the one that it goes on from."""
+    branch = shop.open("one")["branch"]
+    edit(shop, "f.txt", TEXT.replace("line 2\n", "two\n"), "one")
+    if further:
+        branch = shop.open("two", origin=branch)["branch"]
+        edit(shop, "f.txt", TEXT.replace("line 2\n", "two\n").replace("line 3\n", "three\n"), "two")
+    shop.write("f.txt", TEXT.replace("line 9\n", "nine\n"))
+    assert placed(shop, branch)["merged"] == ["f.txt"]
+    assert ("two\n" in read(shop), "three\n" in read(shop), "nine\n" in read(shop)) == (True, further, True)
+
+
 def test_by_a_command_as_well_as_by_a_tool(tmp_path):
     """What a command has changed is merged, too: what the file was before is found."""
     work = tmp_path / "work"
