@@ -7,12 +7,13 @@ from collections import Counter
 facts = [json.loads(line) for line in sys.stdin]
 
 
-def visits(kind):
+def visits(kind: str) -> Counter[tuple[str, int]]:
     """How often there is such a fact, for each visit of a step."""
     about = (each["body"] for each in facts if each["type"] == kind)
     return Counter((body["step"], body.get("visit", 1)) for body in about)
 
 
-begun_again = {visit for visit, times in visits("attempt_started").items() if times > 1}
-print("begun again, though nobody was killed at it:", len(begun_again - visits("attempt_lost").keys()))
-print("finished more than once:", sum(times > 1 for times in visits("attempt_ended").values()))
+begun = {visit for visit, times in visits("attempt_started").items() if times > 1}
+again = len(begun - visits("attempt_lost").keys())
+twice = sum(times > 1 for times in visits("attempt_ended").values())
+sys.stdout.write(f"begun again, though nobody was killed at it: {again}\nfinished more than once: {twice}\n")

@@ -6,7 +6,7 @@ from typing import Any
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
-from perdure.core.seeing import output_of
+from perdure.engine.result import StepResult
 from perdure.engine.viewing import View
 from perdure.plan.model.steps import AgentStep, Grouping, SubplanStep
 from perdure.ports import Entry, Journal
@@ -47,5 +47,5 @@ def visit_of(view: View, entry: Entry, event: e.Event, about: Callable[[str], bo
     cell = view.state.cells[event.step]
     is_group = isinstance(cell.step, (Grouping, SubplanStep))
     agent = cell.step.agent if isinstance(cell.step, AgentStep) else ""
-    output = output_of(view.state, cell)
-    return Visit(event.step, event.visit, event.exit, output, event.failure, entry.at, is_group, agent)
+    made = StepResult(view.state, cell)
+    return Visit(event.step, made.visits, made.exit, made.output, made.failure, entry.at, is_group, agent)

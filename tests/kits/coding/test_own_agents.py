@@ -30,7 +30,8 @@ def shop(tmp_path, monkeypatch):
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     shutil.copytree(EXAMPLES / "tutorial/shop", tmp_path / "shop")
     for words in ("init -q -b main", "add .", "-c user.name=Ann -c user.email=ann@example.com commit -qm Open"):
-        subprocess.run(["git", "-C", tmp_path / "shop", *words.split()], check=True)
+        command = ["git", "-C", tmp_path / "shop", *words.split()]
+        subprocess.run(command, check=True)
     return tmp_path / "shop"
 
 
