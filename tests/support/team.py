@@ -123,7 +123,7 @@ def plan_of(*changes, summary="All of it is there"):
     return {"summary": summary, "changes": list(changes)}
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Work:
     """What became of a goal."""
 
@@ -131,7 +131,7 @@ class Work:
     result: Result
     report: Report
     team: Team
-    facts: list[Any]
+    facts: list[Any] = field(repr=False)
     touched: dict[str, str]
     """What is another in the user's files and index."""
     state: dict[str, str]
@@ -178,12 +178,14 @@ async def _carried_out(root, plan, team, answers, inputs):
     settings = {"tools": TOOLS, "agents": [*agents(), *stock()], "models": {"default": Model(team)}}
     async with Engine.open(root.with_name("runs.db"), workspace=root, agent_planning=True, **settings) as engine:
         run = await engine.start(plan, given)
-        asked = await asyncio.wait_for(_answered(engine, run, answers), LONGEST)
+        asked = await asyncio.wait_for(_answered(run, answers), LONGEST)
         result, (_, entries) = await engine.result(run.id), await engine.journal.load(run.id)
         told = report(result, await history(engine.journal, run.id, is_told))
     state = difference(before, snapshot(root))
     touched = {name: what for name, what in state.items() if _is_theirs(name)}
-    return Work(root, result, told, team, entries, touched, state, asked)
+    return Work(
+        root=root, result=result, report=told, team=team, facts=entries, touched=touched, state=state, questions=asked
+    )
 
 
 def _is_theirs(name):
@@ -195,14 +197,14 @@ SHARED = {".git", ".git/refs", ".git/refs/heads"}
 """Directories that a new branch is noticed in."""
 
 
-async def _answered(engine, run, answers):
+async def _answered(run, answers):
     """The questions that were asked, each with its answer; one more than there are answers is a mistake."""
     asked = []
-    while (await run.rested()).status == "waiting":
-        (question,) = await engine.journal.questions()
-        asked.append(question.prompt)
-        assert answers, f"nobody has an answer to: {question}"
-        await run.answer(question.id, answers.pop(0))
+    while (result := await run.rested()).status == "waiting":
+        [(question, text)] = result.questions.items()
+        assert answers, f"nobody has an answer to: {text}"
+        asked.append(text)
+        await run.answer(question, answers.pop(0))
     assert not answers, f"nobody has asked for: {answers}"
     return asked
 

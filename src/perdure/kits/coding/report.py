@@ -3,12 +3,16 @@
 It is a view of the journal, like all that people see: of a run that is over, of one that failed, of one under way.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from perdure.engine import Result, Visit
 from perdure.plan.raw import is_list, is_mapping
+
+_GROWN: Final = re.compile(r"/[0-9]+\.")
+"""The key of what an agent grew; of an item of a list it is `/1[2].`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,8 @@ class Report:
 
 
 def is_told(step: str) -> bool:
-    """Whether a step's visits are of interest: those that the plan names, not what agents grew or items of lists."""
-    return "/" not in step
+    """Whether a step's visits are of interest: those that the plan names, also in items of lists, not what agents grew."""
+    return _GROWN.search(step) is None
 
 
 def report(result: Result, visits: Iterable[Visit]) -> Report:
