@@ -39,7 +39,7 @@ def _both(first: Reading, second: Reading) -> Reading:
         for each in first.failures
         if identity(each.test) not in second.failing and not _has_passed(identity(each.test), second, first)
     ]
-    return replace(second, failures=(*second.failures, *left), notes=first.notes + second.notes)
+    return replace(second, failures=(*second.failures, *left), notes=tuple(dict.fromkeys(first.notes + second.notes)))
 
 
 def _flaky(first: Reading, second: Reading) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """Moving branches and tags: each deed is prepared, judged as it is, kept as an intent, and only then landed."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
@@ -129,7 +128,7 @@ async def commit(  # noqa: PLR0913  each is a word of the plan
         wanted = Wanted(ref, Words(message, author), specs(paths), at)
         if not copy:
             return await commit_intent(draft, desk, context, wanted)
-        return await copy_intent(draft, desk, context, wanted, await asyncio.to_thread(copy_of, context, copy))
+        return await copy_intent(draft, desk, context, wanted, copy_of(context, copy))
 
     async def after(intent: Intent) -> None:
         for each in intent.updates:
