@@ -30,7 +30,7 @@ def test_t3_the_next_step_is_chosen_each_time_and_work_returns_to_planning(tmp_p
     done.assert_kept()
     assert done.changed() == {"calc.py", "test_texts.py"}
     assert done.log() == [GOAL["goal"]]
-    assert [each.tests for each in done.report.rounds] == ["all tests pass"] * 3
+    assert [each.tests for each in done.report.rounds] == ["all 2 tests pass", "all 3 tests pass", "all 3 tests pass"]
     chosen = [request for request in done.asked if request.choices]
     assert {tuple(each.choices) for each in chosen} == {("implement", "write_tests", "refine", "finish")}
 

@@ -32,7 +32,7 @@ def test_t2_the_code_agent_is_given_the_analysis_and_the_report_tells_what_came_
     assert "You divide a goal" in analyze.instructions
     assert "You change the code" in implement.instructions
     assert '"files":["calc.py","docs/multiply.md"]' in done.told("Give the whole text")[0]
-    assert [each.tests for each in done.report.rounds] == ["all tests pass"] * 2
+    assert [each.tests for each in done.report.rounds] == ["all 2 tests pass"] * 2
     (commit,) = done.report.commits
     assert (commit.title, commit.files) == ("Multiply two numbers", ("calc.py", "docs/multiply.md"))
     told = markdown(done.report)

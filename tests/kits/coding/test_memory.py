@@ -28,7 +28,7 @@ def test_t4_what_the_first_run_has_learned_is_told_to_who_plans_the_second(tmp_p
     second.assert_kept()
     (told,) = second.told("Divide this goal")
     assert LESSON in told
-    assert "Multiply two numbers: all tests pass" in told
+    assert "Multiply two numbers: all 3 tests pass" in told
     assert second.log() == first.log() == ["Multiply\n\nSomebody asks for it.", "Test products\n\nIt is new."]
     assert second.changed() == {"calc.py", "test_product.py"}
 
