@@ -32,6 +32,7 @@ from perdure.config.heads import models_of
 from perdure.control import NoOwner, OwnerRefused
 from perdure.core.refusing import Refused
 from perdure.engine import Engine, RunHandle, View
+from perdure.engine.requests import OtherModels
 from perdure.engine.upgrading import Gone
 from perdure.errors import PerdureError
 from perdure.plan import Plan, PlanError
@@ -48,8 +49,8 @@ _LOOK: Final = 8
 """Times that a run is looked at before its owner is, when nothing comes."""
 
 
-NOT_HERE: Final = frozenset({PlanError.code, Gone.code})
-"""What an owner says that has not the tools of a run."""
+NOT_HERE: Final = frozenset({PlanError.code, Gone.code, OtherModels.code})
+"""What an owner says that has not the tools of a run, or not its models."""
 
 
 class NotThere(PerdureError):
@@ -83,6 +84,8 @@ class Start:
     session: str = ""
     seed: int | None = None
     workspace: str = ""
+    models: Mapping[str, str] | None = None
+    """Whom it shall be answered by, by tier, if it asks anybody; None: by whoever the owner has."""
 
     async def begin(self, engine: Engine) -> str:
         """Start it here."""
@@ -92,7 +95,7 @@ class Start:
         """Have it started."""
         plan = json.loads(self.plan.canonical_json())
         about = {"session": self.session, "seed": self.seed, "workspace": self.workspace}
-        return {"do": "start", "plan": plan, "inputs": dict(self.inputs), **about}
+        return {"do": "start", "plan": plan, "inputs": dict(self.inputs), **about, "models": self.models}
 
 
 @dataclass(frozen=True, slots=True)
