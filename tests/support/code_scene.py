@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import os
 import subprocess
 from functools import cache
@@ -15,7 +16,6 @@ from perdure.agents.reading import stock
 from perdure.kits.coding.agents import agents
 from perdure.kits.coding.framing import framed, templates
 from perdure.kits.coding.tools import TOOLS
-from perdure.models.scripted import _script
 from perdure.testing.models import ScriptedModel
 
 BRANCH = "perdure/cents"
@@ -28,7 +28,9 @@ def plan():
 
 
 def settings(place, script=None):
-    model = ScriptedModel(_script(script or answers(), []))
+    if script is not None:
+        (place / "answers.json").write_text(json.dumps(script))
+    model = ScriptedModel.from_file(place / "answers.json")
     return {
         "workspace": place / "till",
         "tools": TOOLS,
@@ -41,6 +43,7 @@ def settings(place, script=None):
 def furnish(place):
     place.mkdir(parents=True, exist_ok=True)
     make(place / "till")
+    (place / "answers.json").write_text(json.dumps(answers()))
     return place
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from perdure.core import events as e
 from perdure.core.calls import Failure
-from perdure.core.seeing import output_of
+from perdure.engine.result import StepResult
 from perdure.engine.viewing import View
 from perdure.ports import Journal
 
@@ -31,8 +31,11 @@ async def history(journal: Journal, run: str, about: Callable[[str], bool]) -> l
     view, found = View(journal, run), list[Visit]()
     for entry in entries:
         event = view.take(entry)
-        if isinstance(event, e.StepEnded) and about(event.step):
-            cell = view.state.cells[event.step]
-            output = output_of(view.state, cell)
-            found.append(Visit(event.step, event.visit, event.exit, output, event.failure, entry.at))
+        if e.ends_step(event) and not isinstance(event, e.StepPassed) and about(event.step):
+            found.append(_visit(view, event.step, entry.at))
     return found
+
+
+def _visit(view: View, step: str, at: int) -> Visit:
+    made = StepResult(view.state, view.state.cells[step])
+    return Visit(step, made.visits, made.exit, made.output, made.failure, at)

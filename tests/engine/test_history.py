@@ -1,0 +1,36 @@
+"""What was done on the way: visits that later ones came after are still told."""
+
+import pytest
+
+from perdure import Engine, Plan
+from perdure.core.calls import Failure
+from perdure.engine import history
+from perdure.testing.scripted import Scripted
+
+LOOP = Plan.model_validate(
+    {
+        "inputs": {"what": {"type": "string"}},
+        "steps": [
+            {"id": "try", "agent": "smith", "task": "Forge ${inputs.what}", "max_visits": 3},
+            {"id": "test", "agent": "judge", "on": {"failure": "try"}},
+        ],
+    }
+)
+
+
+@pytest.mark.anyio
+async def test_every_finished_visit_is_told_with_what_it_gave():
+    answers = {"try": ["bent", "straight"], "test": [Failure("logic", "it is bent"), "fine"]}
+    async with Engine.open(performer=Scripted(answers)) as engine:
+        run = await engine.start(LOOP, {"what": "a nail"})
+        result = await run.result()
+        assert result.inputs == {"what": "a nail"}
+        visits = await history(engine.journal, run.id, lambda step: step == "try")
+        assert [(each.number, each.exit, each.output) for each in visits] == [
+            (1, "success", "bent"),
+            (2, "success", "straight"),
+        ]
+        found = await history(engine.journal, run.id, lambda _: True)
+        assert [each.step for each in found if each.failure] == ["test"]
+        assert [each.step for each in found] == ["try", "test", "try", "test"]
+        assert sorted(each.at for each in found) == [each.at for each in found]

@@ -1,0 +1,58 @@
+"""The report of a run on code, from its journal."""
+
+import asyncio
+
+import pytest
+from code_scene import BRANCH, INPUTS, answers, furnish, git, plan, settings, tree_of, untouched
+from demo_answers import refactor
+
+from perdure import Engine
+from perdure.engine import history
+from perdure.kits.coding.report import is_told, markdown, report
+
+
+async def reported(place, inputs=INPUTS, script=None):
+    async with Engine.open(place / "runs.db", **settings(place, script)) as engine:
+        run = await engine.start(plan(), inputs)
+        result = await run.result()
+        return report(result, await history(engine.journal, run.id, is_told))
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    place = furnish(tmp_path_factory.mktemp("report") / "x")
+    return place, asyncio.run(reported(place))
+
+
+def test_e22_it_tells_what_changed_why_the_tests_and_what_was_learned(done):
+    place, found = done
+    assert (found.status, found.branch, found.failure) == ("succeeded", BRANCH, "")
+    titles = [each["title"] for each in refactor()["changes"]]
+    assert [each.title for each in found.commits] == [*titles, "Carry the change through"]
+    assert [each.id for each in found.commits] == git(place, "rev-list", "--reverse", f"main..{BRANCH}").split()
+    before, broken, mended, after = found.rounds
+    assert before.tests == mended.tests == after.tests == "all tests pass"
+    assert sorted(broken.failing) == sorted(refactor()["fails"])
+    assert "Before a type changes" in broken.lesson
+    assert found.usage["calls"] == 15
+    assert found.diff.startswith("diff --git")
+
+
+def test_as_text_it_ends_with_the_next_command(done):
+    text = markdown(done[1])
+    assert text.startswith("# Keep money in whole cents")
+    assert "It is done." in text
+    assert "learned: Before a type changes" in text
+    assert text.endswith(f"Take it with: git merge {BRANCH}\n")
+
+
+def test_e22_of_a_run_that_came_to_no_end_it_tells_how_far_it_came(tmp_path):
+    place = furnish(tmp_path)
+    before = untouched(place)
+    script = {**answers(), "Mend what the tests have found": "I have no idea."}
+    found = asyncio.run(reported(place, script=script))
+    assert (found.status, found.branch, found.commits, tree_of(place)) == ("failed", "", (), "")
+    assert "still worse than before, after 5 rounds" in found.failure
+    assert len(found.rounds) == 6
+    assert "Nothing was kept: the repository is as it was." in markdown(found)
+    assert untouched(place) == before
