@@ -47,6 +47,8 @@ class Report:
     """The first one is before any change."""
     failure: str
     diff: str = ""
+    joined: bool = False
+    """Whether the work was merged with what others have put onto the branch meanwhile; no tests were run on that."""
     usage: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def as_json(self) -> dict[str, Any]:
@@ -73,14 +75,20 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         commits=kept,
         rounds=tuple(_rounds(visits)),
         diff=_at(_output(result, "difference"), "text") or "",
+        joined=_is_joined(result),
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
         usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
     )
 
 
 def _branch(result: Result, branch: str) -> str:
-    left = "held" in result.steps and result.steps["held"].exit == "leave"
-    return f"{branch}-aside" if left else branch
+    """The branch that was asked for; or the one beside it, as long as the two are not joined."""
+    aside = str(_at(_output(result, "aside"), "ref") or "").removeprefix("refs/heads/")
+    return branch if _is_joined(result) else aside or branch
+
+
+def _is_joined(result: Result) -> bool:
+    return "join" in result.steps and result.steps["join"].exit == "success"
 
 
 def _commits(result: Result) -> tuple[Commit, ...]:
@@ -153,7 +161,12 @@ def _head(report: Report) -> Iterator[str]:
         yield report.summary
 
 
-_ENDS = {"succeeded": "It is done", "failed": "It could not be done", "cancelled": "It was cancelled"}
+_ENDS = {
+    "succeeded": "It is done",
+    "failed": "It could not be done",
+    "cancelled": "It was cancelled",
+    "rolled_back": "It was taken back",
+}
 
 
 def _kept(report: Report) -> Iterator[str]:
@@ -164,6 +177,9 @@ def _kept(report: Report) -> Iterator[str]:
     yield ""
     for each in report.commits:
         yield f"- `{each.id[:10]}` {each.title} ({_few(each.files)})"
+    if report.joined:
+        yield ""
+        yield "Others have put commits there meanwhile. Both were merged, and no tests were run on what came of it."
 
 
 def _tests(report: Report) -> Iterator[str]:
