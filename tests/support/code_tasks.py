@@ -3,6 +3,7 @@
 import json
 
 from git_shop import git
+
 from perdure import Engine, Plan
 from perdure.core.events import decode
 from perdure.engine import history

@@ -13,6 +13,7 @@ from perdure.cli.arguments import refuse, usable
 from perdure.cli.commands import VARIABLES
 from perdure.cli.driving import Start, carry_out
 from perdure.cli.feasibility import lacks_here
+from perdure.cli.heads import known_agents
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.kits import provided
@@ -178,6 +179,8 @@ def _told(inputs: Mapping[str, Any], seen: Survey, given: Mapping[str, Any]) -> 
     }
     if seen.changed:
         told["left out"] = f"your uncommitted changes in {number_of(seen.changed, 'file')}"
+    if own := [each.agent.name for each in known_agents(seen.root) if Path(each.origin).is_relative_to(seen.root)]:
+        told["brings"] = f"agents of its own, with what they are told: {', '.join(own)}"
     if seen.settings:
         told["asks first"] = f"whether git may be used with settings of the repository: {', '.join(seen.settings)}"
     return told

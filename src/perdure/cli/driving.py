@@ -22,7 +22,7 @@ from perdure.cli.granting import granted
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts
 from perdure.cli.journals import fork_of, opened
-from perdure.cli.kits import kit_tools, kit_words
+from perdure.cli.kits import kit_document, kit_tools, kit_words
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
 from perdure.cli.reporting import report
@@ -416,8 +416,8 @@ class _Following:
     async def _report(self, journal: Journal, view: View, left: int | None) -> int:
         manner = self._manner
         if left is None or view.state.ended is not None:
-            words = None if manner.as_json or manner.jsonl else await kit_words(journal, view)
-            return report(view, manner.addresses, words, as_json=manner.as_json, jsonl=manner.jsonl)
+            said = await (kit_document if manner.as_json else kit_words)(journal, view)
+            return report(view, manner.addresses, said, as_json=manner.as_json, jsonl=manner.jsonl)
         if manner.as_json:
             print_json(run_document(view))
         return left

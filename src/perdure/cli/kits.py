@@ -1,7 +1,7 @@
 """What kits bring along: tools and agents for every run here, and their own words about runs of theirs."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from perdure.engine import View
 from perdure.ports import Journal
@@ -10,6 +10,7 @@ from perdure.tools.builtin import HANDS
 
 if TYPE_CHECKING:
     from perdure.agents.agent import Agent
+    from perdure.kits.coding.report import Report
 
 KIT: Final = "kit"
 """Where the meta of a plan says whose it is."""
@@ -36,9 +37,22 @@ def kit_agents() -> "Iterable[Agent]":
 
 async def kit_words(journal: Journal, view: View) -> str | None:
     """What a kit says of a run of its own, as far as it came; None: it is nobody's."""
+    from perdure.kits.coding.report import markdown  # noqa: PLC0415  few runs are theirs
+
+    found = await _report(journal, view)
+    return None if found is None else markdown(found)
+
+
+async def kit_document(journal: Journal, view: View) -> dict[str, Any] | None:
+    """The same as plain data."""
+    found = await _report(journal, view)
+    return None if found is None else found.as_json()
+
+
+async def _report(journal: Journal, view: View) -> "Report | None":
     if view.plan.meta.get(KIT) != "coding":
         return None
     from perdure.engine import history  # noqa: PLC0415  few runs are theirs
-    from perdure.kits.coding.report import is_told, markdown, report  # noqa: PLC0415  as above
+    from perdure.kits.coding.report import is_told, report  # noqa: PLC0415  as above
 
-    return markdown(report(view.result, await history(journal, view.run, is_told)))
+    return report(view.result, await history(journal, view.run, is_told))

@@ -15,6 +15,7 @@ from perdure.config import Settings
 from perdure.config.policy import load_policy
 from perdure.engine.reaching import state_of
 from perdure.errors import PerdureError
+from perdure.plan.raw import is_mapping
 from perdure.tools import ToolFailure
 from perdure.tools.git.committing import refuse_checked_out
 from perdure.tools.git.history import status
@@ -119,7 +120,8 @@ def _hands(settings: Settings, root: Path) -> Generator[Hands]:
 
 
 def _unworkable(error: ToolFailure) -> Unworkable:
-    code = (error.failure.detail or {}).get("code", "")
+    detail = error.failure.detail
+    code = str(detail.get("code", "")) if is_mapping(detail) else ""
     told = error.failure.message.removeprefix(f"{code}: ")
     return Unworkable(told, f"see: perdure explain {code}" if code else "")
 
