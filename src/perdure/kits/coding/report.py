@@ -53,6 +53,8 @@ class Report:
     left_out: tuple[str, ...] = ()
     """Changes that were planned and are not there in the end, though others are."""
     diff: str = ""
+    joined: bool = False
+    """Whether the work was merged with what others have put onto the branch meanwhile; no tests were run on that."""
     usage: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def as_json(self) -> dict[str, Any]:
@@ -80,14 +82,20 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         rounds=tuple(_rounds(visits)),
         left_out=_left_out(result, kept),
         diff=_at(_output(result, "difference"), "text") or "",
+        joined=_is_joined(result),
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
         usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
     )
 
 
 def _branch(result: Result, branch: str) -> str:
-    left = "held" in result.steps and result.steps["held"].exit == "leave"
-    return f"{branch}-aside" if left else branch
+    """The branch that was asked for; or the one beside it, as long as the two are not joined."""
+    aside = str(_at(_output(result, "aside"), "ref") or "").removeprefix("refs/heads/")
+    return branch if _is_joined(result) else aside or branch
+
+
+def _is_joined(result: Result) -> bool:
+    return "join" in result.steps and result.steps["join"].exit == "success"
 
 
 def _commits(result: Result) -> tuple[Commit, ...]:
@@ -198,6 +206,9 @@ def _kept(report: Report) -> Iterator[str]:
         yield f"- `{each.id[:10]}` {each.title} ({_few(each.files)})"
     for title in report.left_out:
         yield f"- not there: {title}"
+    if report.joined:
+        yield ""
+        yield "Others have put commits there meanwhile. Both were merged, and no tests were run on what came of it."
 
 
 def _tests(report: Report) -> Iterator[str]:
