@@ -50,6 +50,8 @@ class Report:
     rounds: tuple[Round, ...]
     """The first one is before any change."""
     failure: str
+    partial: bool = False
+    """Whether it is done as far as it came: a bound was reached, or something failed and it went on."""
     left_out: tuple[str, ...] = ()
     """Changes that were planned and are not there in the end, though others are."""
     diff: str = ""
@@ -63,7 +65,7 @@ class Report:
 
 
 def is_told(step: str) -> bool:
-    """Whether a step's visits are of interest: those that the plan names, also in items of lists, not what agents grew."""
+    """Whether a step's visits are of interest: those the plan names, also in items of lists, not what agents grew."""
     return _GROWN.search(step) is None
 
 
@@ -80,6 +82,7 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
         commits=kept,
         rounds=tuple(_rounds(visits)),
+        partial=result.partial,
         left_out=_left_out(result, kept),
         diff=_at(_output(result, "difference"), "text") or "",
         joined=_is_joined(result),
@@ -177,7 +180,8 @@ def markdown(report: Report) -> str:
 def _head(report: Report) -> Iterator[str]:
     yield f"# {report.goal}"
     yield ""
-    yield f"{_ENDS.get(report.status, report.status)}{f': {report.failure}' if report.failure else ''}."
+    part = ", as far as it came" if report.partial and not report.failure else ""
+    yield f"{_ENDS.get(report.status, report.status)}{part}{f': {report.failure}' if report.failure else ''}."
     if not report.branch:
         yield "Nothing was kept: the repository is as it was."
     if report.summary:
