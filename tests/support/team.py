@@ -1,6 +1,7 @@
 """Goals for repositories, carried out for real but for the model, which plays by what was written down for each task."""
 
 import asyncio
+import subprocess
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,12 +97,8 @@ def times(*answers):
     return Times(answers)
 
 
-def writes(**files):
-    """An answer that writes whole files; dots and slashes of names are written `__`."""
-    return writing({name.replace("__", "/") + ".py": text for name, text in files.items()})
-
-
 def writing(files):
+    """An answer that writes whole files."""
     wishes = [Wish("files.write", {"path": path, "text": text}) for path, text in files.items()]
     return Answer(wishes=tuple(wishes), finish="calls")
 
@@ -149,10 +146,13 @@ class Work:
     def text(self, path, rev=BRANCH):
         return git(self.root, "show", f"{rev}:{path}", strip=False)
 
-    def visits(self, step):
-        """How often a step was visited that the plan names."""
-        cell = self.result.steps.get(step)
-        return 0 if cell is None else cell.visit
+    def tested(self):
+        """What the tests of the branch say to somebody who has cloned it."""
+        place = self.root.with_name("clone")
+        git(self.root, "clone", "-q", "--branch", BRANCH, str(self.root), str(place))
+        done = subprocess.run(UNITTEST, cwd=place, capture_output=True, text=True, check=False, timeout=LONGEST)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
 
 
 def repository(place, files):
