@@ -21,6 +21,7 @@ from perdure.kits.coding.report import Report, is_told, report
 from perdure.kits.coding.tools import TOOLS
 from perdure.ports import Answer, Answered, Returned, Said, Wish
 from perdure.testing.models import ScriptedModel
+from perdure.testing.replays import assert_replays
 
 BRANCH = "perdure/work"
 UNITTEST = ("python3", "-m", "unittest", "discover")
@@ -180,6 +181,7 @@ async def _carried_out(root, plan, team, answers, inputs):
         run = await engine.start(plan, given)
         asked = await asyncio.wait_for(_answered(run, answers), LONGEST)
         result, (_, entries) = await engine.result(run.id), await engine.journal.load(run.id)
+        await assert_replays(engine.journal, run.id)
         told = report(result, await history(engine.journal, run.id, is_told))
     state = difference(before, snapshot(root))
     touched = {name: what for name, what in state.items() if _is_theirs(name)}

@@ -3,6 +3,8 @@
 import pytest
 from team import carry_out, change, edits, plan_of, repository, shaped, times, writing
 
+from perdure.kits.coding.report import markdown
+
 START = {
     "README.md": "# ledger\n\n`Entry(amount)` is an entry.\n",
     "ledger/__init__.py": "",
@@ -74,6 +76,7 @@ def test_e22_what_the_review_wants_is_done_and_tested_again(root):
     assert [each.failing for each in work.report.rounds] == [(), (FAILING,), (), (), ()]
     assert "The README still speaks" in next(each for each in work.team.tasks if "Mend what the review" in each)
     assert work.report.commits[-1].files == ("README.md", "ledger/total.py")
+    assert work.report.wanted == ()
 
 
 def test_e22_a_polish_that_breaks_something_is_mended_like_any_change(root):
@@ -84,6 +87,17 @@ def test_e22_a_polish_that_breaks_something_is_mended_like_any_change(root):
     assert work.result.ok, work.result.failure
     assert [bool(each.failing) for each in work.report.rounds] == [False, True, False, True, False, False]
     assert work.text("ledger/total.py") == TOTAL
+
+
+def test_e22_what_a_review_still_wants_when_its_rounds_are_over_is_told(root):
+    more = {
+        "Review the change": {"verdict": "needs_work", "answer": "It could be shorter."},
+        "Mend what the review has found": times(*(writing({"README.md": f"# {n}\n"}) for n in range(9))),
+    }
+    work = carry_out(root, shaped("refactor"), script(**more))
+    assert work.result.ok, work.result.failure
+    assert (work.team.asked["Review the change"], work.report.wanted) == (3, ("It could be shorter.",))
+    assert "- the last review still wanted: It could be shorter." in markdown(work.report)
 
 
 def test_e22_what_does_not_converge_is_given_up_and_the_repository_is_as_it_was(root):

@@ -11,6 +11,8 @@ from typing import Any, Final
 from perdure.engine import Result, Visit
 from perdure.plan.raw import is_list, is_mapping
 
+WANTING: Final = "needs_work"
+"""How a review ends that is not content."""
 _GROWN: Final = re.compile(r"/[0-9]+\.")
 """The key of what an agent grew; of an item of a list it is `/1[2].`."""
 
@@ -52,6 +54,8 @@ class Report:
     failure: str
     left_out: tuple[str, ...] = ()
     """Changes that were planned and are not there in the end, though others are."""
+    wanted: tuple[str, ...] = ()
+    """What reviews still wanted when their rounds were over."""
     diff: str = ""
     usage: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -67,7 +71,7 @@ def is_told(step: str) -> bool:
 
 def report(result: Result, visits: Iterable[Visit]) -> Report:
     """Put together what there is to say of a run, however far it came."""
-    steps, given, usage = result.steps, result.inputs, result.usage
+    steps, given, usage, visits = result.steps, result.inputs, result.usage, list(visits)
     kept = _commits(result)
     return Report(
         run=result.id,
@@ -79,6 +83,7 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         commits=kept,
         rounds=tuple(_rounds(visits)),
         left_out=_left_out(result, kept),
+        wanted=tuple(_wanted(visits)),
         diff=_at(_output(result, "difference"), "text") or "",
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
         usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
@@ -140,6 +145,12 @@ def _round(compared: Mapping[str, Any], read: Any) -> Round:
     return Round(compared["summary"], tuple(failing), tuple(_list(_at(read, "flaky"))))
 
 
+def _wanted(visits: Iterable[Visit]) -> Iterator[str]:
+    """What the last reviews have found wanting, unless one of the same step was content since."""
+    last = {each.step: each for each in visits if each.exit in {WANTING, "success"}}
+    yield from (str(each.output) for each in last.values() if each.exit == WANTING)
+
+
 def _output(result: Result, step: str) -> Any:
     return result.steps[step].output if step in result.steps else None
 
@@ -190,6 +201,8 @@ def _kept(report: Report) -> Iterator[str]:
         yield f"- `{each.id[:10]}` {each.title} ({_few(each.files)})"
     for title in report.left_out:
         yield f"- not there: {title}"
+    for each in report.wanted:
+        yield f"- the last review still wanted: {each}"
 
 
 def _tests(report: Report) -> Iterator[str]:
