@@ -27,6 +27,9 @@ from perdure.plan.problems import errors_in
 from perdure.plan.reading import Reading
 from perdure.plan.visible import visible
 
+_OVERVIEW: Final = 3
+_WHOLE: Final = 1000
+"""How deep the plan is drawn: whoever only looks at it sees all of it."""
 LONGEST: Final = 40
 """Letters of a goal in the name of a branch."""
 
@@ -156,7 +159,8 @@ def _show(plan: Plan, inputs: Mapping[str, Any], given: Mapping[str, Any]) -> No
     from perdure.plan.drawing.tree import plain_tree  # noqa: PLC0415  only for people
     from perdure.plan.measures import measure, sentence  # noqa: PLC0415  only for people
 
-    click.echo(plain_tree(plan).rstrip(), err=True)
+    plan = plan.model_copy(update={"goal": visible(inputs["goal"])})
+    click.echo(plain_tree(plan, depth=_WHOLE if given["dry_run"] else _OVERVIEW).rstrip(), err=True)
     click.echo(f"\n{sentence(measure(plan))}", err=True)
     test = shlex.join(inputs["test"]) or "nothing: what it does cannot be proven"
     click.echo(visible(f"tested by: {test}"), err=True)

@@ -3,6 +3,7 @@
 import asyncio
 import shlex
 import sys
+import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -120,7 +121,9 @@ async def test_a_command_that_is_not_there_is_broken_and_not_run_again(shop):
 
 
 async def test_tests_that_take_too_long_are_broken_and_their_last_words_are_told(shop):
+    began = time.monotonic()
     result = await outcome(shop, ["sh", "-c", "echo testing the cart; sleep 60"], seconds=2)
+    assert time.monotonic() < began + 25, "once, and no longer than it may"
     assert (result.status, result.output["ok"]) == ("succeeded", False)
     assert result.output["broken"] == "sh took too long and was ended: testing the cart"
     assert result.steps["again"].exit == "skipped"

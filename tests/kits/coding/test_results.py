@@ -496,6 +496,8 @@ def test_what_nobody_knows_is_not_called_ok():
     assert (found.ok, found.still, found.unsure) == (False, [], ["the whole command"])
     assert compare(code, report_of(Ran(code=0))).fixed == ["the whole command"]
     assert compare(report(), code).broken_now == ["the whole command"]
+    found = compare(code, report("y"))
+    assert (found.ok, found.fixed, found.unsure) == (False, [], ["y"])
     found = compare(report("x", more=5), report("y"))
     assert (found.ok, found.broken_now, found.unsure) == (False, [], ["y"])
     assert not compare(report("x"), report("x", more=5)).ok

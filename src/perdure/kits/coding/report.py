@@ -188,7 +188,15 @@ def _head(report: Report) -> Iterator[str]:
         yield report.summary
 
 
-_ENDS = {"succeeded": "It is done", "failed": "It could not be done", "cancelled": "It was cancelled"}
+_ENDS = {
+    "succeeded": "It is done",
+    "failed": "It could not be done",
+    "cancelled": "It was cancelled",
+    "rolled_back": "It was taken back",
+    "waiting": "It waits for an answer",
+    "paused": "It is paused",
+    "running": "It is under way",
+}
 
 
 def _kept(report: Report) -> Iterator[str]:
@@ -233,7 +241,7 @@ def _cost(report: Report) -> Iterator[str]:
 
 def _diff(report: Report) -> Iterator[str]:
     lines = report.diff.splitlines()
-    if not lines:
+    if not lines or not report.branch:
         return
     yield ""
     yield "```diff"
