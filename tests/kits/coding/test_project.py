@@ -77,7 +77,10 @@ def test_t10_a_package_of_a_dozen_components_is_built_in_an_empty_repository(roo
 
 def test_t10_a_plan_that_never_holds_together_goes_to_a_person_who_stops(root):
     work = carry_out(
-        root, shaped("project"), small(**{"Does this plan hold together": said("flawed", "It does not.")}), answers=["stop"]
+        root,
+        shaped("project"),
+        small(**{"Does this plan hold together": said("flawed", "It does not.")}),
+        answers=["stop"],
     )
     assert (work.result.status, work.state) == ("failed", {})
     assert work.team.asked["Name the components"] == 3

@@ -22,12 +22,16 @@ START = {
 }
 CHANGES = (
     change("Call the amount cents", "ledger/entry.py", why="An amount says nothing of its unit."),
-    change("Add cents to the book", "ledger/book.py"),
+    change("Add cents to the book", "ledger/book.py", "docs/book.md"),  # which is not there, and nobody writes it
 )
 ENTRY = START["ledger/entry.py"].replace("amount", "cents")
 BOOK = START["ledger/book.py"].replace("amount", "cents")
 TOTAL = START["ledger/total.py"].replace("amount", "cents")
-CAUSE = {"cause": "total.py still asks for the amount.", "mend": "Ask for cents.", "lesson": "Look for whoever reads it."}
+CAUSE = {
+    "cause": "total.py still asks for the amount.",
+    "mend": "Ask for cents.",
+    "lesson": "Look for whoever reads it.",
+}
 FAILING = "test_ledger.Ledger.test_total"
 
 

@@ -23,7 +23,11 @@ NEW = (
 )
 RIGHT = "return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)"
 HALF = "return year % 4 == 0 and year % 100 != 0"
-FOUND = {"cause": "Centuries are taken for leap years.", "mend": "Look at 100 and 400.", "lesson": "Test the exceptions."}
+FOUND = {
+    "cause": "Centuries are taken for leap years.",
+    "mend": "Look at 100 and 400.",
+    "lesson": "Test the exceptions.",
+}
 WRITTEN = {"summary": "Test the centuries", "files": ["test_centuries.py"]}
 
 

@@ -65,7 +65,7 @@ class Report:
 
 
 def is_told(step: str) -> bool:
-    """Whether a step's visits are of interest: those that the plan names, also in items of lists, not what agents grew."""
+    """Whether a step's visits are of interest: what the plan names, also in items of lists, not what agents grew."""
     return _GROWN.search(step) is None
 
 
