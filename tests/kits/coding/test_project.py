@@ -65,7 +65,7 @@ def test_t10_a_package_of_a_dozen_components_is_built_in_an_empty_repository(roo
     before, found, mended, refined, after = work.report.rounds
     assert before.tests == "no tests ran"
     assert set(found.failing) == {"tests.test_temperature.TestTemperature.test_temperature", "tests.test_whole.TestWhole.test_texts"}  # fmt: skip
-    assert mended.tests == refined.tests == after.tests == "all tests pass"
+    assert mended.tests == refined.tests == after.tests == "all 13 tests pass"
     assert "Nobody makes the lengths" in [each for each in work.team.tasks if "Name the components" in each][1]
     assert "There is no module kinds" in next(each for each in work.team.tasks if "Mend what does not fit" in each)
     assert "The README says nothing" in next(each for each in work.team.tasks if "Mend what the review" in each)
@@ -147,7 +147,7 @@ def test_t10_a_review_that_is_never_content_ends_with_a_person_who_accepts(root)
     assert work.result.ok, work.result.failure
     assert work.team.asked["Mend what the review has found"] == 3
     assert work.text("README.md") == "# 2\n"
-    assert "all tests pass" in work.questions[0]
+    assert "all 2 tests pass" in work.questions[0]
 
 
 def test_t10_without_calls_left_it_ends_by_its_budget_and_asks_nobody(root):
