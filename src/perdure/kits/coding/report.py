@@ -11,6 +11,8 @@ from typing import Any, Final
 from perdure.engine import Result, Visit
 from perdure.plan.raw import is_list, is_mapping
 
+WANTING: Final = "needs_work"
+"""How a review ends that is not content."""
 _GROWN: Final = re.compile(r"/[0-9]+\.")
 """The key of what an agent grew; of an item of a list it is `/1[2].`."""
 
@@ -54,6 +56,8 @@ class Report:
     """Whether it is done as far as it came: a bound was reached, or something failed and it went on."""
     left_out: tuple[str, ...] = ()
     """Changes that were planned and are not there in the end, though others are."""
+    wanted: tuple[str, ...] = ()
+    """What reviews still wanted when their rounds were over."""
     diff: str = ""
     joined: bool = False
     """Whether the work was merged with what others have put onto the branch meanwhile; no tests were run on that."""
@@ -65,13 +69,13 @@ class Report:
 
 
 def is_told(step: str) -> bool:
-    """Whether a step's visits are of interest: those the plan names, also in items of lists, not what agents grew."""
+    """Whether a step's visits are of interest: what the plan names, also in items of lists, not what agents grew."""
     return _GROWN.search(step) is None
 
 
 def report(result: Result, visits: Iterable[Visit]) -> Report:
     """Put together what there is to say of a run, however far it came."""
-    steps, given, usage = result.steps, result.inputs, result.usage
+    steps, given, usage, visits = result.steps, result.inputs, result.usage, list(visits)
     kept = _commits(result)
     return Report(
         run=result.id,
@@ -84,6 +88,7 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         rounds=tuple(_rounds(visits)),
         partial=result.partial,
         left_out=_left_out(result, kept),
+        wanted=tuple(_wanted(visits)),
         diff=_at(_output(result, "difference"), "text") or "",
         joined=_is_joined(result),
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
@@ -151,6 +156,12 @@ def _round(compared: Mapping[str, Any], read: Any) -> Round:
     return Round(compared["summary"], tuple(failing), tuple(_list(_at(read, "flaky"))))
 
 
+def _wanted(visits: Iterable[Visit]) -> Iterator[str]:
+    """What the last reviews have found wanting, unless one of the same step was content since."""
+    last = {each.step: each for each in visits if each.exit in {WANTING, "success"}}
+    yield from (str(each.output) for each in last.values() if each.exit == WANTING)
+
+
 def _output(result: Result, step: str) -> Any:
     return result.steps[step].output if step in result.steps else None
 
@@ -210,6 +221,8 @@ def _kept(report: Report) -> Iterator[str]:
         yield f"- `{each.id[:10]}` {each.title} ({_few(each.files)})"
     for title in report.left_out:
         yield f"- not there: {title}"
+    for each in report.wanted:
+        yield f"- the last review still wanted: {each}"
     if report.joined:
         yield ""
         yield "Others have put commits there meanwhile. Both were merged, and no tests were run on what came of it."
