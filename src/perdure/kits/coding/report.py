@@ -3,12 +3,16 @@
 It is a view of the journal, like all that people see: of a run that is over, of one that failed, of one under way.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from perdure.engine import Result, Visit
 from perdure.plan.raw import is_list, is_mapping
+
+_GROWN: Final = re.compile(r"/[0-9]+\.")
+"""The key of what an agent grew; of an item of a list it is `/1[2].`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,8 @@ class Report:
     rounds: tuple[Round, ...]
     """The first one is before any change."""
     failure: str
+    left_out: tuple[str, ...] = ()
+    """Changes that were planned and are not there in the end, though others are."""
     diff: str = ""
     usage: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -55,8 +61,8 @@ class Report:
 
 
 def is_told(step: str) -> bool:
-    """Whether a step's visits are of interest: those that the plan names, not what agents grew or items of lists."""
-    return "/" not in step
+    """Whether a step's visits are of interest: those that the plan names, also in items of lists, not what agents grew."""
+    return _GROWN.search(step) is None
 
 
 def report(result: Result, visits: Iterable[Visit]) -> Report:
@@ -72,6 +78,7 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
         commits=kept,
         rounds=tuple(_rounds(visits)),
+        left_out=_left_out(result, kept),
         diff=_at(_output(result, "difference"), "text") or "",
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
         usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
@@ -86,11 +93,28 @@ def _branch(result: Result, branch: str) -> str:
 def _commits(result: Result) -> tuple[Commit, ...]:
     """Those that stand, in the order they were made; one that had nothing to say is none."""
     keys = [key for key in result.steps if key.startswith("commits/") and key.endswith(".commit")]
-    titles = [_at(each, "title") for each in _list(_at(_output(result, "shape"), "changes"))]
-    made = [(_output(result, key), title) for key, title in zip(keys, titles, strict=False)]
+    titles = [_at(each, "title") for each in _changes(result)]
+    made = [(_output(result, key), titles[_item(key)]) for key in keys]
     rest = str(_at(_output(result, "shape"), "rest") or "").partition("\n")[0]
     made += [(_output(result, name), rest) for name in ("rest", "aside")]
     return tuple(_commit(each, str(title)) for each, title in made if _at(each, "count"))
+
+
+def _changes(result: Result) -> Sequence[Any]:
+    """What was planned."""
+    return _list(_at(_output(result, "shape"), "changes"))
+
+
+def _item(key: str) -> int:
+    """Which item of a map a step belongs to: `commits/1[2].commit`."""
+    return int(key.partition("[")[2].partition("]")[0])
+
+
+def _left_out(result: Result, kept: Sequence[Commit]) -> tuple[str, ...]:
+    """Changes that were planned, and of whose files none is in any commit."""
+    there = {path for each in kept for path in each.files}
+    planned = [(str(_at(each, "title")), _list(_at(each, "files"))) for each in _changes(result)]
+    return tuple(title for title, files in planned if kept and files and not there & {*map(str, files)})
 
 
 def _commit(output: Any, title: str) -> Commit:
@@ -172,6 +196,8 @@ def _kept(report: Report) -> Iterator[str]:
     yield ""
     for each in report.commits:
         yield f"- `{each.id[:10]}` {each.title} ({_few(each.files)})"
+    for title in report.left_out:
+        yield f"- not there: {title}"
 
 
 def _tests(report: Report) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from perdure.kits.coding.results.found import Ran
-from perdure.kits.coding.results.reading import Reading, reading
+from perdure.kits.coding.results.reading import NO_TESTS, Reading, reading
 from perdure.kits.coding.results.report import LISTED, NAMED, WHOLE, Report, identity
 from perdure.kits.coding.results.telling import summary_of
 
@@ -85,6 +85,7 @@ def _report(run: Reading, flaky: tuple[str, ...]) -> Report:
         more=more,
         flaky=list(flaky)[:NAMED],
         broken=run.broken,
+        empty=run.broken == NO_TESTS,
         notes=list(run.notes),
         seconds=run.seconds,
     )
