@@ -35,8 +35,9 @@ def test_t2_refinement_is_enabled_by_an_option(perdure, repo, tmp_path):
     script.write_text(json.dumps(answers))
     done = code(perdure, repo, "--yes", "--model", f"script:{script}", "-i", "refine=true")
     assert done.returncode == 0, done.stderr
-    assert "improve  over" in done.stderr
     assert "Mend the README" in done.stdout
+    logged = perdure("logs", "@last", "--db", str(tmp_path / "runs.db"), "--jsonl").stdout
+    assert ('"shape_improve"' in logged, '"shape_implement/1.1"' in logged) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,14 @@ def test_what_a_way_does_not_take_is_refused_before_anything_is_done(perdure, re
     done = code(perdure, repo, "--dry-run", "-i", pair)
     assert done.returncode == 2
     assert all(word in done.stderr for word in words), done.stderr
+
+
+def test_t1_a_file_with_labels_is_a_way_too(perdure, repo, tmp_path):
+    labels = tmp_path / "labels.yaml"
+    labels.write_text("- {label: gen, agent_key: code_agent}\n- {label: check, agent_key: test_agent, on_fail: gen}\n")
+    script = tmp_path / "script.json"
+    script.write_text("[]")
+    words = ("--template", str(labels), "--model", f"script:{script}", "--db", str(tmp_path / "runs.db"))
+    done = perdure("code", "Add more", "--repo", str(repo), *words, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "shape_check" in done.stderr

@@ -7,6 +7,7 @@ from ways import Workshop
 
 from perdure.core.calls import Failure
 from perdure.kits.coding.report import markdown
+from perdure.testing.models import calls
 
 AGAIN = patch("@@ def multiply(a, b):", "+    # it should be right now", "     return a + b")
 STEPS = ("shape_generate", "shape_apply", "shape_test", "shape_check")
@@ -48,10 +49,17 @@ def test_t5_the_report_tells_each_round(shop):
     [
         ({"": Failure("invalid", "the model is gone")}, "shape_generate", ["the model is gone"]),
         ({"": "no patch at all"}, "shape_generate", []),
+        ({"": calls("files.list")}, "shape_generate", []),
         ({"": {"summary": "Multiply", "patch": SECOND}}, "shape_apply", ["calc.py"]),
         ({"": {"summary": "Multiply", "patch": "what is this"}}, "shape_apply", []),
     ],
-    ids=["a model that fails", "an answer that is none", "a patch that does not apply", "a patch that is none"],
+    ids=[
+        "a model that fails",
+        "an answer that is none",
+        "a model that goes in circles",
+        "a patch that does not apply",
+        "a patch that is none",
+    ],
 )
 def test_t5_a_step_that_breaks_ends_the_run(shop, script, broken, words):
     done = shop(script).carry("loop")
