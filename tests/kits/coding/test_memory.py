@@ -69,7 +69,9 @@ def test_t4_a_memory_that_never_answers_is_not_waited_for(tmp_path):
     def hang(engine):
         engine.journal.search = never
 
-    quick = Plan.model_validate(json.loads(json.dumps(plan_of("memory").canonical()).replace("120", "1")))
+    written = json.dumps(plan_of("memory").canonical())
+    assert written.count('"timeout": 120') == 1
+    quick = Plan.model_validate(json.loads(written.replace('"timeout": 120', '"timeout": 1')))
     done = Workshop(tmp_path, SCRIPT).carry(quick, inputs=GOAL, first=hang)
     done.assert_kept()
     assert done.path(*STEPS)[0] == ("shape_recall", "failure")
