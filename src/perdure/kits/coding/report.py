@@ -52,11 +52,15 @@ class Report:
     rounds: tuple[Round, ...]
     """The first one is before any change."""
     failure: str
+    partial: bool = False
+    """Whether it is done as far as it came: a bound was reached, or something failed and it went on."""
     left_out: tuple[str, ...] = ()
     """Changes that were planned and are not there in the end, though others are."""
     wanted: tuple[str, ...] = ()
     """What reviews still wanted when their rounds were over."""
     diff: str = ""
+    joined: bool = False
+    """Whether the work was merged with what others have put onto the branch meanwhile; no tests were run on that."""
     usage: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def as_json(self) -> dict[str, Any]:
@@ -82,17 +86,24 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
         commits=kept,
         rounds=tuple(_rounds(visits)),
+        partial=result.partial,
         left_out=_left_out(result, kept),
         wanted=tuple(_wanted(visits)),
         diff=_at(_output(result, "difference"), "text") or "",
+        joined=_is_joined(result),
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
         usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
     )
 
 
 def _branch(result: Result, branch: str) -> str:
-    left = "held" in result.steps and result.steps["held"].exit == "leave"
-    return f"{branch}-aside" if left else branch
+    """The branch that was asked for; or the one beside it, as long as the two are not joined."""
+    aside = str(_at(_output(result, "aside"), "ref") or "").removeprefix("refs/heads/")
+    return branch if _is_joined(result) else aside or branch
+
+
+def _is_joined(result: Result) -> bool:
+    return "join" in result.steps and result.steps["join"].exit == "success"
 
 
 def _commits(result: Result) -> tuple[Commit, ...]:
@@ -180,7 +191,8 @@ def markdown(report: Report) -> str:
 def _head(report: Report) -> Iterator[str]:
     yield f"# {report.goal}"
     yield ""
-    yield f"{_ENDS.get(report.status, report.status)}{f': {report.failure}' if report.failure else ''}."
+    part = ", as far as it came" if report.partial and not report.failure else ""
+    yield f"{_ENDS.get(report.status, report.status)}{part}{f': {report.failure}' if report.failure else ''}."
     if not report.branch:
         yield "Nothing was kept: the repository is as it was."
     if report.summary:
@@ -211,6 +223,9 @@ def _kept(report: Report) -> Iterator[str]:
         yield f"- not there: {title}"
     for each in report.wanted:
         yield f"- the last review still wanted: {each}"
+    if report.joined:
+        yield ""
+        yield "Others have put commits there meanwhile. Both were merged, and no tests were run on what came of it."
 
 
 def _tests(report: Report) -> Iterator[str]:
