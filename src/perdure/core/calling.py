@@ -145,7 +145,7 @@ def _is_grown(cell: Cell) -> bool:
 
 
 def _as_wished(called: Iterable[Called]) -> Iterator[Called]:
-    """What an agent wants, which may be wrong: the tool says so when it is called, and whoever wished for it hears it."""
+    """What an agent wants, which may be wrong: the tool says so when it is called, and whoever wanted it hears it."""
     return (each._replace(given=None) if each.kind == "tool" else each for each in called)
 
 
