@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 
+import local_model as local
 import pytest
 from code_tasks import answers, commits, script, shape
 from git_shop import git
@@ -266,3 +267,27 @@ def test_who_goes_on_is_told_to_name_the_model_again(code, place):
     done = code("--yes", "--test", "", "--template", "refine", model=model, ends=4)
     [line] = re.findall(r"^then go on with: (.*)$", done.stderr, re.MULTILINE)
     assert shlex.split(line)[:3] == [f"PERDURE_MODEL={model}", "perdure", "resume"]
+
+
+# ------------------------------------------------------------ nonsense
+
+GOALS = [("Add a function that multiplies", "linear"), ("Rename add to plus", "refactor"), ("Make the tests pass", "loop")]
+
+
+@pytest.mark.campaign
+def test_e22_a_real_model_that_talks_nonsense_ends_within_its_budget_and_touches_nothing(
+    place, repo, unchanged, local_model, volume
+):
+    settings = f'[models]\ndefault = "local:{local.NAME}"\n[providers.local]\nurl = "{local_model}"\n'
+    file = place.path / ".config" / "perdure" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(settings)
+    for goal, template in GOALS[: volume(1, len(GOALS))]:
+        words = ("--repo", repo, "--template", template, "--yes", "--calls", "6", "--tokens", "20000", "--json", *TEST)
+        done = place.perdure("code", goal, *words, "--db", place.db)
+        assert done.returncode in {0, 1, 4, 8}, done.stderr
+        told = json.loads(done.stdout)["report"]
+        assert (told["usage"]["calls"] <= 6, told["usage"]["tokens"] <= 20000) == (True, True)
+        is_kept = done.returncode == 0
+        assert bool(told["branch"]) is is_kept
+        assert is_kept or (unchanged() and bool(told["failure"] or told["status"] == "waiting"))
