@@ -5,6 +5,7 @@ It is the same `perdure code` that anybody uses. Only the model is a script, whi
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -12,97 +13,166 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from demo_answers import answers, refactor
 from demo_repository import make
 
 PERDURE = Path(sys.executable).with_name("perdure")
-MISSING = "The demo needs git and bubblewrap: apt-get install git bubblewrap"
+NEEDED = {"git": "git", "bwrap": "bubblewrap", "python3": "python3"}
+"""Programs, and the packages that have them."""
+MARK = "changed, on a copy of its own"
+"""What is said when one of the edits that go on side by side is done."""
+SHOWN = 12
+"""Lines of the diff that are shown."""
+BRANCH = "perdure/cents"
+TESTS = ("python3", "-m", "unittest", "discover", "-s", "tests", "-t", ".")
 
 
 def main() -> None:
-    """Tell the story."""
-    if not (shutil.which("git") and shutil.which("bwrap")):
-        sys.exit(MISSING)
+    """Tell the story, in a directory that is gone in the end."""
+    began = time.monotonic()
+    if missing := [package for program, package in NEEDED.items() if not shutil.which(program)]:
+        packages = " ".join(missing)
+        sys.exit(f"The demo needs {' and '.join(missing)}. Debian and Ubuntu: apt-get install {packages}")
     with tempfile.TemporaryDirectory(prefix="perdure-demo-") as place:
-        _story(Path(place))
+        os.chdir(place)
+        _story()
+    say(f"\nThat took {time.monotonic() - began:.0f} seconds.")
 
 
-def _story(place: Path) -> None:
-    repo, script, goal = place / "till", place / "answers.json", refactor()["goal"]
-    os.environ |= {"PERDURE_DB": str(place / "runs.db"), "PERDURE_MODEL": f"script:{script}"}
-    title("A small repository, with a dozen modules, tests and a history:")
-    make(repo)
-    script.write_text(json.dumps(answers()), encoding="utf-8")
-    show("git", "-C", repo, "log", "--oneline", "--reverse")
-    title(
-        "The model is a script that was written down beforehand: there is no key and no network here. The rest is real."
-    )
-    code = [PERDURE, "code", goal, "--repo", repo, "--branch", "perdure/cents", "--yes"]
-    _killed(code, "edit  over")
-    title("Killed with SIGKILL, in the middle of the edits. It goes on where it stood:")
-    show(PERDURE, "resume", "@last")
-    _count()
-    title("Your files are as they were; the work is on a branch:")
-    show("git", "-C", repo, "status", "--short", "--branch")
-    show("git", "-C", repo, "log", "--oneline", "main..perdure/cents")
+def _story() -> None:
+    os.environ |= {"PERDURE_DB": "runs.db", "PERDURE_MODEL": "script:answers.json"}
+    title("A small repository with a history: a dozen modules of a shop's till, and their tests.")
+    make(Path("till"))
+    show("git", "-C", "till", "log", "--oneline", "--reverse")
+    title("The model is a SCRIPT that was written down beforehand: no key, no network. All else is real.")
+    Path("answers.json").write_text(json.dumps(answers()), encoding="utf-8")
+    _killed("perdure", "code", refactor()["goal"], "--repo", "till", "--branch", BRANCH, "--yes")
+    title("Killed with SIGKILL, in the middle of the edits. Nobody could tidy up. It goes on where it stood:")
+    _resumed("perdure", "resume", "@last")
+    title("Was anything done twice? The journal has counted:")
+    _count([json.loads(line) for line in heard("perdure", "logs", "@last", "--jsonl").splitlines()])
+    title("Your files, your index and your branch are as they were. The work is on a branch, and takes one command:")
+    show("git", "-C", "till", "status", "--short", "--branch")
+    show("git", "-C", "till", "log", "--oneline", f"main..{BRANCH}")
+    show("git", "-C", "till", "merge", "--quiet", BRANCH)
+    show(*TESTS, cwd="till")
     _next()
 
 
-def _killed(command: list[object], mark: str) -> None:
-    """Begin, and kill the process with SIGKILL when a line with this mark has come."""
+# ------------------------------------------------------------------------------- the acts
+
+
+def _killed(*command: str) -> None:
+    """Begin, and kill the process when the first of the edits is done."""
     say_command(command)
-    with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(called(command), stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr or ():
-            print(line, end="", flush=True)
-            if mark in line:
+            say(line.rstrip())
+            if MARK in line:
                 os.kill(process.pid, signal.SIGKILL)
                 break
+        process.stderr and process.stderr.close()
 
 
-def _count() -> None:
-    """What the journal says was done twice."""
-    said = subprocess.run([PERDURE, "logs", "@last", "--jsonl"], capture_output=True, text=True, check=True).stdout
-    facts = [json.loads(line) for line in said.splitlines()]
-    ended = Counter(
-        (each["body"]["step"], each["body"].get("visit", 1)) for each in facts if each["type"] == "step_ended"
-    )
-    title("From the journal:")
-    print(f"{len(facts)} facts; {len(ended)} visits of steps came to their end, {_more(ended)} of them more than once")
+def _resumed(*command: str) -> None:
+    """Go on, in lines on a terminal too, so that one can read them later; and the beginning of the diff."""
+    say_command(command)
+    with subprocess.Popen(called(command), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stderr or ():
+            say(line.rstrip())
+        report = process.stdout.read() if process.stdout else ""
+    if process.returncode:
+        sys.exit(f"perdure resume has ended with {process.returncode}:\n{report}")
+    say("\n".join(_cut(report.splitlines())))
 
 
-def _more(counted: Counter[tuple[str, int]]) -> int:
-    return sum(1 for times in counted.values() if times > 1)
+def _cut(report: list[str]) -> Iterator[str]:
+    """A report with the beginning of its diff."""
+    diff = report.index("```diff") + 1 if "```diff" in report else len(report)
+    end = report.index("```", diff) if "```" in report[diff:] else len(report)
+    yield from report[: diff + SHOWN]
+    if end > diff + SHOWN:
+        yield "…"
+    yield from report[max(end, diff + SHOWN) :]
+
+
+def _count(facts: list[dict[str, Any]]) -> None:
+    """Which attempts came to an end before the kill and after it, and whether any did so twice."""
+    ended = [each for each in facts if each["type"] == "attempt_ended" and each["body"].get("deed", "do") == "do"]
+    killed = next((each["seq"] for each in facts if each["type"] == "attempt_lost"), 0)
+    lost = Counter(_visit(each) for each in facts if each["type"] == "attempt_lost")
+    times = Counter(map(_visit, ended))
+    before = sum(1 for each in ended if each["seq"] < killed)
+    used = [each["body"]["usage"] for each in ended if each["body"].get("usage", {}).get("calls")]
+    say(f"{before:>5} attempts had come to their end when it was killed; {max(times.values()) - 1} were made again")
+    say(f"{len(lost):>5} were under way then; these were tried again, as their tools declare")
+    say(f"{len(ended):>5} in all, of {len(times)} visits of steps: each was finished once")
+    usd = sum(each.get("usd") or 0 for each in used)
+    say(f"{len(used):>5} calls of the model, each paid for once: {_tokens(used):,} tokens, {usd:.2f} USD for a script")
+
+
+def _visit(fact: dict[str, Any]) -> tuple[str, int]:
+    return fact["body"]["step"], fact["body"].get("visit", 1)
+
+
+def _tokens(used: list[dict[str, Any]]) -> int:
+    return sum(each.get("tokens") or 0 for each in used)
 
 
 def _next() -> None:
-    title("What you can do next, in a repository of your own:")
-    print("  perdure code 'Rename the class Order to Purchase' --dry-run        see the plan; no model is asked")
-    print("  PERDURE_MODEL=script:answers.yaml perdure code '…'                 without a model: play by a script")
-    print("  PERDURE_MODEL=anthropic:claude-sonnet-5-5 perdure code '…'         with one: docs/guides/models.md")
+    perdure = os.path.relpath(PERDURE, os.environ.get("PWD", "."))
+    title("Next, in a repository of your own:")
+    say(f"  {perdure} code 'Rename the class Order to Purchase' --dry-run")
+    say("      shows the plan, what tests it and what it may take; no model is asked")
+    say(f"  PERDURE_MODEL=script:answers.yaml {perdure} code '…'")
+    say("      without a model: plays by answers that you have written (docs/tutorial/kill_9.md)")
+    say(f"  PERDURE_MODEL=anthropic:claude-sonnet-5-5 {perdure} code '…'")
+    say("      with one: set ANTHROPIC_API_KEY, or see docs/guides/models.md for others")
 
 
 # ------------------------------------------------------------------------------- the stage
 
 
+def called(command: tuple[str, ...]) -> list[str]:
+    """A command as it is really called: by this very Perdure."""
+    return [str(PERDURE) if word == "perdure" else word for word in command]
+
+
+def heard(*command: str) -> str:
+    """What a command says."""
+    return subprocess.run(called(command), capture_output=True, text=True, check=True).stdout
+
+
+def show(*command: str, cwd: str | None = None) -> None:
+    """Call it, with everything that it says in view."""
+    say_command(command, cwd)
+    subprocess.run(called(command), check=True, cwd=cwd, stderr=subprocess.STDOUT)
+
+
+def say(words: str) -> None:
+    """Say it at once."""
+    print(words, flush=True)
+
+
 def title(words: str) -> None:
     """Say what comes."""
-    print(f"\n\033[1m{words}\033[0m", flush=True)
+    say(f"\n{styled(words, 1)}")
 
 
-def say_command(command: list[object]) -> None:
+def say_command(command: tuple[str, ...], cwd: str | None = None) -> None:
     """Say what is called."""
-    print(f"\033[2m$ {' '.join(map(str, command))}\033[0m", flush=True)
+    where = f"cd {cwd} && " if cwd else ""
+    say(styled(f"$ {where}{shlex.join(command)}", 2))
 
 
-def show(*command: object) -> None:
-    """Call it, with everything that it says in view."""
-    say_command(list(command))
-    subprocess.run(list(map(str, command)), check=True)
+def styled(words: str, style: int) -> str:
+    """Bold or pale, where that can be seen."""
+    return f"\033[{style}m{words}\033[0m" if sys.stdout.isatty() else words
 
 
 if __name__ == "__main__":
-    began = time.monotonic()
     main()
-    print(f"\nThat took {time.monotonic() - began:.0f} seconds.")

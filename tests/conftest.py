@@ -95,7 +95,15 @@ def local_model():
 def processes():
     """Processes that have imported everything already."""
     context = multiprocessing.get_context("forkserver")
-    victims = ["engine_victim", "message_victim", "agent_scenes", "adapted_victim", "branch_scene", "code_scene"]
+    victims = [
+        "engine_victim",
+        "message_victim",
+        "agent_scenes",
+        "adapted_victim",
+        "branch_scene",
+        "checkout_scene",
+        "code_scene",
+    ]
     context.set_forkserver_preload(victims)
     with pytest.MonkeyPatch.context() as patch:
         places = Path(__file__).parent / "support", Path(__file__).parents[1] / "scripts"

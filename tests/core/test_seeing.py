@@ -3,6 +3,7 @@
 import pytest
 from driven import NO, driven, tool
 
+from perdure.core.calls import Outcome
 from perdure.core.seeing import call_of
 from perdure.testing.worlds import HANGS, World
 
@@ -36,6 +37,14 @@ def test_what_is_named_is_seen(text, seen):
     if text == "${size(steps)}":
         plan["steps"].pop(2)
     assert driven(plan, {"a": {"x": [1, 2]}, "f": NO, "inner": 7}, {"n": 5}).made[-2].call.arguments["value"] == seen
+
+
+def test_what_a_failure_tells_besides_is_seen_where_there_is_something():
+    told = Outcome.failed("unmet", "they differ", detail={"conflicts": ["a.py"]})
+    plan = [tool("f", on={"failure": "next"}), tool("z", **value("${steps.f.failure.detail.conflicts}"))]
+    assert driven(plan, {"f": told}).made[-1].call.arguments["value"] == ["a.py"]
+    plan = [tool("f", on={"failure": "next"}), tool("z", **value("${steps.f.failure}"))]
+    assert driven(plan, {"f": NO}).made[-1].call.arguments["value"] == {"kind": "logic", "message": "no"}
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,25 @@ def test_every_python_block_runs(info, text, tmp_path, monkeypatch):
     exec(compile(text, "docs", "exec"), {"__name__": "docs"})  # noqa: S102  our own docs, run as they stand
 
 
-@pytest.mark.parametrize(("info", "text"), list(blocks("console")))
+def sessions():
+    """Blocks of commands; one that `goes on` is in the same place as the one before it on its page."""
+    found = []
+    for each in blocks("console"):
+        info, text = each.values
+        if info == "console goes on":
+            found[-1][1] += text
+        else:
+            found.append([info, text, each.id])
+    return [pytest.param(info, text, id=name) for info, text, name in found]
+
+
+@pytest.mark.parametrize(("info", "text"), sessions())
 def test_every_command_prints_what_the_docs_say(info, text, tmp_path):
     assert info == "console"
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / "scripts").mkdir()
+    for each in ROOT.glob("scripts/demo_*.py"):
+        shutil.copy(each, tmp_path / "scripts")
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
         done = subprocess.run(

@@ -34,3 +34,34 @@ async def test_every_finished_visit_is_told_with_what_it_gave():
         assert [each.step for each in found if each.failure] == ["test"]
         assert [each.step for each in found] == ["try", "test", "try", "test"]
         assert sorted(each.at for each in found) == [each.at for each in found]
+
+
+PLAN = Plan.from_steps(
+    [
+        {"id": "count", "tool": "flow.echo", "with": {"value": 1}, "max_visits": 2, "on": {"exhausted": "end"}},
+        {"id": "pair", "steps": [{"id": "inner", "tool": "flow.echo", "with": {"value": 2}}]},
+        {"id": "never", "when": "false", "tool": "flow.echo", "with": {"value": 3}},
+        {"id": "back", "decide": "'count'", "choices": ["count"]},
+        {"id": "end", "done": True},
+    ]
+)
+
+
+async def visits(about):
+    async with Engine.open() as engine:
+        run = await engine.start(PLAN)
+        await run.result()
+        return await history(engine.journal, run.id, about)
+
+
+@pytest.mark.anyio
+async def test_plain_steps_are_in_it_with_every_visit():
+    found = await visits(lambda step: step in {"count", "inner", "never"})
+    seen = [(each.step, each.number, each.output) for each in found]
+    assert seen == [("count", 1, 1), ("inner", 1, 2), ("count", 2, 1), ("inner", 2, 2)]
+
+
+@pytest.mark.anyio
+async def test_groups_are_told_from_those_who_did_it():
+    found = await visits(lambda step: step in {"pair", "inner"})
+    assert [(each.step, each.output, each.is_group) for each in found][:2] == [("inner", 2, False), ("pair", 2, True)]

@@ -14,6 +14,7 @@ from perdure.cli.commands import VARIABLES
 from perdure.cli.driving import Start, carry_out
 from perdure.cli.feasibility import lacks_here
 from perdure.cli.heads import known_agents
+from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.kits import provided
@@ -30,6 +31,9 @@ from perdure.plan.problems import did_you_mean, errors_in
 from perdure.plan.reading import Reading
 from perdure.plan.visible import number_of, visible
 
+_OVERVIEW: Final = 3
+_WHOLE: Final = 1000
+"""How deep the plan is drawn: whoever only looks at it sees all of it."""
 LONGEST: Final = 40
 """Letters of a goal in the name of a branch."""
 
@@ -46,6 +50,7 @@ LONGEST: Final = 40
 @click.option("--test", "test", metavar="COMMAND", help="What tests it; left out: as its files tell. Empty: nothing.")
 @click.option("--report", default="", metavar="FILE", help="Where that command writes its results as JUnit XML.")
 @click.option("--template", metavar="NAME|FILE", help="The way of working; left out: the one that fits the goal.")
+@click.option("-i", "pairs", multiple=True, metavar="NAME=VALUE", help="An option of that way; VALUE may be @FILE.")
 @click.option("--base", default="HEAD", show_default=True, metavar="COMMIT", help="What to begin with.")
 @click.option("--branch", metavar="NAME", help="Where the work goes; left out: perdure/ and words of the goal.")
 @click.option("--model", metavar="MODEL", help="The model to ask, as provider:model; left out: as configured.")
@@ -69,7 +74,8 @@ def code(ctx: click.Context, goal: str, repo: Path, **given: Any) -> None:
     settings = _settings(ctx, given["db"], given["model"])
     shape, why = _shape(goal, given["template"])
     seen = carried_out(survey(settings, root_of(repo), given["base"], _branches(goal, given["branch"])))
-    plan, inputs = _plan(shape, given), _inputs(goal, seen, given)
+    plan = _plan(shape, given)
+    inputs = {**_inputs(goal, seen, given), "options": _options(shape, given["pairs"])}
     lacks = lacks_here(Reading(plan), settings, provided(), seen.root)
     if errors := errors_in(lacks):
         refuse(errors, as_json=given["as_json"])
@@ -134,6 +140,17 @@ def _plan(shape: Plan, given: Mapping[str, Any]) -> Plan:
     return Plan.model_validate({**framed(shape).canonical(), "budget": budget})
 
 
+def _options(shape: Plan, pairs: tuple[str, ...]) -> dict[str, Any]:
+    """What is given to a way of working beside the goal; what it does not know is refused before anything is done."""
+    taken: Any = shape.inputs.get("options", {"additionalProperties": False})
+    known = taken.get("properties", {})
+    given = inputs_from(known, pairs, None)
+    if odd := [name for name in given if name not in known and taken.get("additionalProperties") is False]:
+        told = f"this way of working has no {visible(odd[0], 60)}; it has {', '.join(known) or 'no options'}"
+        raise click.BadParameter(told, param_hint="-i")
+    return given
+
+
 def _inputs(goal: str, seen: Survey, given: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "goal": goal,
@@ -161,7 +178,8 @@ def _show(plan: Plan, inputs: Mapping[str, Any], seen: Survey, given: Mapping[st
     from perdure.plan.drawing.tree import plain_tree  # noqa: PLC0415  only for people
     from perdure.plan.measures import measure, sentence  # noqa: PLC0415  as above
 
-    click.echo(plain_tree(plan).rstrip(), err=True)
+    plan = plan.model_copy(update={"goal": visible(inputs["goal"])})
+    click.echo(plain_tree(plan, depth=_WHOLE if given["dry_run"] else _OVERVIEW).rstrip(), err=True)
     click.echo(f"\n{sentence(measure(plan))}", err=True)
     for name, told in _told(inputs, seen, given).items():
         click.echo(visible(f"{name + ':':<11}{told}"), err=True)

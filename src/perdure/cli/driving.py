@@ -228,9 +228,9 @@ class Manner:
             )
             yield await closing.enter_async_context(opened)
 
-    def screen(self) -> Screen:
+    def screen(self, view: View) -> Screen:
         """Where it is shown."""
-        return screen_for(as_json=self.as_json, jsonl=self.jsonl)
+        return screen_for(view, as_json=self.as_json, jsonl=self.jsonl)
 
 
 async def carry_out(job: Job, manner: Manner) -> int:
@@ -298,7 +298,8 @@ class _Following:
             handle = engine.run(await job.begin(engine))
             self._begun(handle.id)
             await self._skip_copied(job, engine.journal, handle.id)
-            view, screen = View(engine.journal, handle.id), self._manner.screen()
+            view = View(engine.journal, handle.id)
+            screen = self._manner.screen(view)
             left = await self._drive(engine, handle, view, screen)
             code = await self._report(engine.journal, view, left)
             if left is None:
@@ -362,7 +363,8 @@ class _Following:
         self._begun(run)
         async with opened(self._manner.settings) as journal:
             await self._skip_copied(job, journal, run)
-            view, screen = View(journal, run), self._manner.screen()
+            view = View(journal, run)
+            screen = self._manner.screen(view)
             task = asyncio.create_task(follow(journal, view, screen, self._enough(owner), self._shown))
             try:
                 left = await self._until(task)

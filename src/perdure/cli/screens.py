@@ -6,9 +6,10 @@ from typing import Any, Final, Protocol
 
 import click
 
+from perdure.cli.kits import lines_of
 from perdure.cli.printing import console
 from perdure.cli.rows import Row, frame, heading
-from perdure.cli.telling import as_line, line_of
+from perdure.cli.telling import as_line
 from perdure.core import events as e
 from perdure.engine import View
 from perdure.ports import Entry
@@ -49,11 +50,15 @@ class Silent:
 
 
 class Lines(Silent):
-    """A line for each fact, on standard error."""
+    """A line for each fact, on standard error; of a run of a kit, a line for what people want to know."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
 
     def told(self, entry: Entry, event: e.Event) -> None:
         """Say it."""
-        click.echo(line_of(entry, event), err=True)
+        for line in lines_of(self._view, entry, event):
+            click.echo(line, err=True)
 
 
 class JsonLines(Silent):
@@ -101,10 +106,10 @@ def _line(row: Row) -> Any:
     return text.append(f"{row.mark} ", row.style).append(row.name, "bold").append(f"  {row.words}", "default")
 
 
-def screen_for(*, as_json: bool = False, jsonl: bool = False) -> Screen:
-    """The form that fits where the words go."""
+def screen_for(view: View, *, as_json: bool = False, jsonl: bool = False) -> Screen:
+    """The form that fits where the words about a run go."""
     if jsonl:
         return JsonLines()
     if as_json:
         return Silent()
-    return LiveTree() if sys.stderr.isatty() else Lines()
+    return LiveTree() if sys.stderr.isatty() else Lines(view)

@@ -36,7 +36,8 @@ async def _watch(settings: Settings, name: str, *, as_json: bool, jsonl: bool) -
         announce(run.id)
         if not run.summary.over and not await is_owned(settings):
             click.echo(f"nobody drives it; go on with: {resume_command(run.id)}", err=True)
-        view, screen = View(journal, run.id), screen_for(as_json=as_json, jsonl=jsonl)
+        view = View(journal, run.id)
+        screen = screen_for(view, as_json=as_json, jsonl=jsonl)
         try:
             await follow(journal, view, screen, never)
         finally:

@@ -93,9 +93,14 @@ def _add_step(state: State, scope: Scope, id_: str, part: str, steps: Seen) -> N
         return
     view = steps.setdefault(id_, {"exit": cell.result.exit, "visits": cell.laps, "failure": None})
     if cell.result.failure is not None:
-        view["failure"] = {"kind": cell.result.failure.kind, "message": cell.result.failure.message}
+        view["failure"] = _told(cell.result.failure)
     if part in {"output", ""} and "output" not in view:
         view["output"] = output_of(state, cell)
+
+
+def _told(failure: Failure) -> Seen:
+    told = {"kind": failure.kind, "message": failure.message}
+    return told if failure.detail is None else {**told, "detail": failure.detail}
 
 
 # ------------------------------------------------------------------------------- what there is to see

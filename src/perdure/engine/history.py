@@ -8,7 +8,8 @@ from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.engine.result import StepResult
 from perdure.engine.viewing import View
-from perdure.ports import Journal
+from perdure.plan.model.steps import AgentStep, Grouping, SubplanStep
+from perdure.ports import Entry, Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,10 @@ class Visit:
     failure: Failure | None
     at: int
     """When it ended, in milliseconds."""
+    is_group: bool = False
+    """Whether it has given what steps in it gave."""
+    agent: str = ""
+    """Whom the plan names for it, if it is an agent's."""
 
 
 async def history(journal: Journal, run: str, about: Callable[[str], bool]) -> list[Visit]:
@@ -30,12 +35,17 @@ async def history(journal: Journal, run: str, about: Callable[[str], bool]) -> l
     _, entries = await journal.load(run)
     view, found = View(journal, run), list[Visit]()
     for entry in entries:
-        event = view.take(entry)
-        if e.ends_step(event) and not isinstance(event, e.StepPassed) and about(event.step):
-            found.append(_visit(view, event.step, entry.at))
+        visit = visit_of(view, entry, view.take(entry), about)
+        found += (visit,) if visit else ()
     return found
 
 
-def _visit(view: View, step: str, at: int) -> Visit:
-    made = StepResult(view.state, view.state.cells[step])
-    return Visit(step, made.visits, made.exit, made.output, made.failure, at)
+def visit_of(view: View, entry: Entry, event: e.Event, about: Callable[[str], bool]) -> Visit | None:
+    """The visit that is over with the fact that a view has just taken, if one is and its step is wanted."""
+    if not e.ends_step(event) or isinstance(event, e.StepPassed) or not about(event.step):
+        return None
+    cell = view.state.cells[event.step]
+    is_group = isinstance(cell.step, (Grouping, SubplanStep))
+    agent = cell.step.agent if isinstance(cell.step, AgentStep) else ""
+    made = StepResult(view.state, cell)
+    return Visit(event.step, made.visits, made.exit, made.output, made.failure, entry.at, is_group, agent)

@@ -17,7 +17,7 @@ from perdure.tools.builtin import HANDS
 
 KNOWN = {each.name: each for each in (*BUILTIN, *HANDS, *TOOLS)}
 WAYS = {
-    "branching", "context", "linear", "loop", "memory", "parallel", "project", "refactor", "refine", "rollout", "serial", "tests_first",
+    "branching", "context", "linear", "loop", "memory", "parallel", "parallel_settled", "parallel_tolerant", "project", "refactor", "refine", "rollout", "serial", "tests_first",
 }  # fmt: skip
 
 

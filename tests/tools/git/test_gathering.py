@@ -4,6 +4,7 @@ import pytest
 from git_shop import Shop, files_of, git
 
 from perdure.core.policy import Layer, Terms
+from perdure.tools.branches import copying
 
 
 @pytest.fixture
@@ -45,6 +46,14 @@ def tree_of(shop, name):
 
 def changed(output):
     return {each["path"]: each["change"] for each in output["files"]}
+
+
+def test_a_path_that_is_nowhere_is_passed_over_where_that_is_wanted(opened):
+    write(opened, "new.txt", "changed\n")
+    write(opened, "other.txt", "changed\n")
+    assert refused(opened, paths=["new.txt", "nothing/here"]).kind == "invalid"
+    assert list(changed(commit(opened, paths=["new.txt", "nothing/here"], absent=True))) == ["new.txt"]
+    assert commit(opened, paths=["nothing/here"], absent=True)["count"] == 0
 
 
 # ------------------------------------------------------------------------------- which bytes
@@ -103,6 +112,33 @@ def test_what_git_ignores_stays_out_unless_it_was_tracked(shop):
     write(shop, "src/a.pyc", "x\n")
     write(shop, "src/new.py", "x\n")
     assert changed(commit(shop)) == {"kept.log": "modified", ".gitignore": "modified", "src/new.py": "added"}
+
+
+def test_however_much_is_ignored_it_is_not_looked_at(opened, monkeypatch):
+    """As of packages that were installed there."""
+    write(opened, ".gitignore", "node_modules/\n")
+    for n in range(30):
+        write(opened, f"node_modules/{n}.js", "x\n")
+    write(opened, "new.txt", "x\n")
+    monkeypatch.setattr(copying, "MOST_FILES", 20)
+    assert changed(commit(opened)) == {".gitignore": "modified", "new.txt": "added"}
+
+
+def test_what_lies_behind_a_link_is_not_read(opened, tmp_path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/a.py").write_text("secret\n")
+    for name in ("a.py", "b.py"):
+        (opened.place / "src" / name).unlink()
+    (opened.place / "src").rmdir()
+    (opened.place / "src").symlink_to(tmp_path / "outside")
+    output = commit(opened)
+    assert changed(output) == {"src": "added", "src/a.py": "deleted", "src/b.py": "deleted"}
+    assert "secret" not in opened.git("show", output["commit"])
+
+
+def test_a_new_name_that_cannot_be_judged_is_named(opened):
+    (opened.place / "two\nlines.txt").write_text("x")
+    assert r"'two\nlines.txt' is too long, or holds control characters" in refused(opened).message
 
 
 def test_paths_are_files_directories_or_patterns(opened):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from git_shop import Shop, git
 
+from perdure.tools.branches.branch import name_of
 from perdure.tools.git.desk import Desk
 
 VICTIM = Path(__file__).parents[2] / "support" / "git_victim.py"
@@ -95,6 +96,7 @@ DEEDS = {
             "write": {"one.txt": "1\n", "new/file.txt": "new\n"},
         }
     ],
+    "copy": [{"name": "git.commit", "with": {"message": "One", "copy": name_of("r_1", "work")}, "key": "k"}],
     "removal": [{"name": "git.branch", "with": {"name": "older", "delete": True}, "key": "k"}],
     "worktree": [{"name": "git.worktree", "with": {}, "key": "k"}],
 }
@@ -104,6 +106,10 @@ def prepared(root, deeds):
     shop = Shop(root)
     if deeds is DEEDS["removal"]:
         shop.git("pack-refs", "--all")
+    if deeds is DEEDS["copy"]:
+        place = shop.copy(shop.open("work", commit="older")["branch"])
+        (place / "new.txt").write_text("new\n")
+        (place / "src/b.py").unlink()
     (root / "deeds.json").write_text(json.dumps(deeds))
     return shop
 
@@ -117,12 +123,18 @@ def put_back(shop, deeds):
 
 
 VERBS = (
-    "mktree", "hash-object", "update-index", "write-tree", "commit-tree", "pack-objects", "unpack-objects", "update-ref", "worktree",
+    "mktree", "read-tree", "hash-object", "update-index", "write-tree", "commit-tree", "pack-objects", "unpack-objects", "update-ref", "worktree",
 )  # fmt: skip
 FEW = {
     "commit": [
         ("unpack-objects", "rename", 1),
         ("unpack-objects", "link", 1),
+        ("update-ref", "write", 2),
+        ("update-ref", "rename", 1),
+    ],
+    "copy": [
+        ("update-index", "write", 1),
+        ("unpack-objects", "rename", 1),
         ("update-ref", "write", 2),
         ("update-ref", "rename", 1),
     ],

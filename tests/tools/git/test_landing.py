@@ -126,3 +126,38 @@ def test_links_on_the_way_to_a_ref_are_not_followed(place, shop):
     link.symlink_to(outside)
     assert shop.fail("git.branch", name="out/side").detail["code"] == "PRD5202"
     assert list(outside.iterdir()) == []
+
+
+def test_what_the_repository_has_already_is_not_carried_into_it_again(shop, monkeypatch):
+    shop.write("large.bin", os.urandom(300_000))
+    shop.git("add", ".")
+    shop.git("commit", "-qm", "Large")
+    monkeypatch.setattr(Desk, "clear", lambda _: None)
+    shop.write("new.txt", "new\n")
+    shop.do("git.commit", message="One", branch="one")
+    shop.do("git.branch", name="two", start="HEAD~1")
+    shop.do("git.tag", name="three", message="said")
+    carried = [each.stat().st_size for each in shop.state.glob("git/deeds/*/carry-*.pack")]
+    assert len(carried) == 3
+    assert max(carried) < 5_000
+
+
+def test_what_was_half_carried_is_carried_whole(shop):
+    """Who died has left the commit there, and not its files."""
+    shop.write("new.txt", "new\n")
+    desk = Desk(shop.state / "git", "k")
+    monkey = pytest.MonkeyPatch()
+    monkey.setattr("perdure.tools.builtin.git_.moving.land", _dying)
+    assert shop.outcome("git.commit", "k", message="One").failure is not None
+    monkey.undo()
+    made = desk.intent().updates[0].new
+    left = shop.root / ".git/objects" / made[:2]
+    left.mkdir(exist_ok=True)
+    (left / made[2:]).write_bytes((desk.objects / made[:2] / made[2:]).read_bytes())
+    assert shop.do("git.commit", "k", message="One")["commit"] == made
+    assert shop.git("show", f"{made}:new.txt") == "new"
+    shop.git("fsck", "--full", "--strict")
+
+
+async def _dying(*_, **__):
+    raise SystemExit

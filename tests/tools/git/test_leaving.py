@@ -55,6 +55,19 @@ def test_refs_go_with_their_run_and_no_other(shop, lonely, packed):
     assert (deeds(shop), kept(shop)) == ([], [])
 
 
+def test_what_copies_have_seen_of_any_branch_goes_with_their_run(shop):
+    branch = shop.open(commit="HEAD")["branch"]
+    (shop.copy(branch) / "new.txt").write_text("x\n")
+    shop.do("git.commit", message="One", copy=branch, branch="topic")
+    seen = shop.state / "git/seen"
+    assert len(list(seen.iterdir())) == 1
+    assert swept(shop, "r_1").left == ()
+    assert len(list(seen.iterdir())) == 1
+    assert swept(shop).left == ()
+    assert (deeds(shop), list(seen.iterdir())) == ([], [])
+    assert [each.name for each in (shop.state / "branches").iterdir()] == ["lock"]
+
+
 def test_git_is_kept_in_the_sandbox_there_too(shop, lonely):
     assert swept(shop, tier="bwrap").left == ()
     assert (lonely["kept"] in kept(shop), deeds(shop)) == (False, [])

@@ -3,12 +3,18 @@
 It is a view of the journal, like all that people see: of a run that is over, of one that failed, of one under way.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from perdure.engine import Result, Visit
 from perdure.plan.raw import is_list, is_mapping
+
+WANTING: Final = "needs_work"
+"""How a review ends that is not content."""
+_GROWN: Final = re.compile(r"/[0-9]+\.")
+"""The key of what an agent grew; of an item of a list it is `/1[2].`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,12 @@ class Report:
     rounds: tuple[Round, ...]
     """The first one is before any change."""
     failure: str
+    partial: bool = False
+    """Whether it is done as far as it came: a bound was reached, or something failed and it went on."""
+    left_out: tuple[str, ...] = ()
+    """Changes that were planned and are not there in the end, though others are."""
+    wanted: tuple[str, ...] = ()
+    """What reviews still wanted when their rounds were over."""
     diff: str = ""
     joined: bool = False
     """Whether the work was merged with what others have put onto the branch meanwhile; no tests were run on that."""
@@ -57,13 +69,13 @@ class Report:
 
 
 def is_told(step: str) -> bool:
-    """Whether a step's visits are of interest: those that the plan names, not what agents grew or items of lists."""
-    return "/" not in step
+    """Whether a step's visits are of interest: what the plan names, also in items of lists, not what agents grew."""
+    return _GROWN.search(step) is None
 
 
 def report(result: Result, visits: Iterable[Visit]) -> Report:
     """Put together what there is to say of a run, however far it came."""
-    steps, given, usage = result.steps, result.inputs, result.usage
+    steps, given, usage, visits = result.steps, result.inputs, result.usage, list(visits)
     kept = _commits(result)
     return Report(
         run=result.id,
@@ -74,6 +86,9 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
         commits=kept,
         rounds=tuple(_rounds(visits)),
+        partial=result.partial,
+        left_out=_left_out(result, kept),
+        wanted=tuple(_wanted(visits)),
         diff=_at(_output(result, "difference"), "text") or "",
         joined=_at(_output(result, "join"), "how") == "merge",
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
@@ -94,11 +109,28 @@ def _is_joined(result: Result) -> bool:
 def _commits(result: Result) -> tuple[Commit, ...]:
     """Those that stand, in the order they were made; one that had nothing to say is none."""
     keys = [key for key in result.steps if key.startswith("commits/") and key.endswith(".commit")]
-    titles = [_at(each, "title") for each in _list(_at(_output(result, "shape"), "changes"))]
-    made = [(_output(result, key), title) for key, title in zip(keys, titles, strict=False)]
+    titles = [_at(each, "title") for each in _changes(result)]
+    made = [(_output(result, key), titles[_item(key)]) for key in keys]
     rest = str(_at(_output(result, "shape"), "rest") or "").partition("\n")[0]
     made += [(_output(result, name), rest) for name in ("rest", "aside")]
     return tuple(_commit(each, str(title)) for each, title in made if _at(each, "count"))
+
+
+def _changes(result: Result) -> Sequence[Any]:
+    """What was planned."""
+    return _list(_at(_output(result, "shape"), "changes"))
+
+
+def _item(key: str) -> int:
+    """Which item of a map a step belongs to: `commits/1[2].commit`."""
+    return int(key.partition("[")[2].partition("]")[0])
+
+
+def _left_out(result: Result, kept: Sequence[Commit]) -> tuple[str, ...]:
+    """Changes that were planned, and of whose files none is in any commit."""
+    there = {path for each in kept for path in each.files}
+    planned = [(str(_at(each, "title")), _list(_at(each, "files"))) for each in _changes(result)]
+    return tuple(title for title, files in planned if kept and files and not there & {*map(str, files)})
 
 
 def _commit(output: Any, title: str) -> Commit:
@@ -122,6 +154,12 @@ def _rounds(visits: Iterable[Visit]) -> Iterator[Round]:
 def _round(compared: Mapping[str, Any], read: Any) -> Round:
     failing = [test for word in ("broken_now", "unsure", "still") for test in compared[word]]
     return Round(compared["summary"], tuple(failing), tuple(_list(_at(read, "flaky"))))
+
+
+def _wanted(visits: Iterable[Visit]) -> Iterator[str]:
+    """What the last reviews have found wanting, unless one of the same step was content since."""
+    last = {each.step: each for each in visits if each.exit in {WANTING, "success"}}
+    yield from (str(each.output) for each in last.values() if each.exit == WANTING)
 
 
 def _output(result: Result, step: str) -> Any:
@@ -153,7 +191,8 @@ def markdown(report: Report) -> str:
 def _head(report: Report) -> Iterator[str]:
     yield f"# {report.goal}"
     yield ""
-    yield f"{_ENDS.get(report.status, report.status)}{f': {report.failure}' if report.failure else ''}."
+    part = ", as far as it came" if report.partial and not report.failure else ""
+    yield f"{_ENDS.get(report.status, report.status)}{part}{f': {report.failure}' if report.failure else ''}."
     if not report.branch:
         yield "Nothing was kept: the repository is as it was."
     if report.summary:
@@ -166,6 +205,9 @@ _ENDS = {
     "failed": "It could not be done",
     "cancelled": "It was cancelled",
     "rolled_back": "It was taken back",
+    "waiting": "It waits for an answer",
+    "paused": "It is paused",
+    "running": "It is under way",
 }
 
 
@@ -177,6 +219,10 @@ def _kept(report: Report) -> Iterator[str]:
     yield ""
     for each in report.commits:
         yield f"- `{each.id[:10]}` {each.title} ({_few(each.files)})"
+    for title in report.left_out:
+        yield f"- not there: {title}"
+    for each in report.wanted:
+        yield f"- the last review still wanted: {each}"
     if report.joined:
         yield ""
         yield "Others have put commits there meanwhile. Both were merged, and no tests were run on what came of it."
@@ -210,7 +256,7 @@ def _cost(report: Report) -> Iterator[str]:
 
 def _diff(report: Report) -> Iterator[str]:
     lines = report.diff.splitlines()
-    if not lines:
+    if not lines or not report.branch:
         return
     yield ""
     yield "```diff"

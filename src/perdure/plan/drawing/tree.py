@@ -48,12 +48,14 @@ def tree(plan: Plan) -> "Tree":
     return top
 
 
-def plain_tree(plan: Plan, width: int = 100) -> str:
-    """The same tree as plain text, no line wider than `width`."""
+def plain_tree(plan: Plan, width: int = 100, depth: int = 1000) -> str:
+    """The same tree as plain text, no line wider than `width`, and no step that is deeper than `depth`."""
     flow = Flow(plan)
     lines = [_joined(_heading(flow.root))]
     rails = {0: ""}
     for shape, column in _rows(flow):
+        if shape.node.depth > depth:
+            continue
         rail = rails[shape.parent.number if shape.parent else 0]
         last = shape.parent is None or shape.parent.inside[-1] is shape
         rails[shape.number] = rail + ("    " if last else "│   ")

@@ -127,13 +127,20 @@ class Merging:
             self._weave(versions)
 
     def _take_directory(self, versions: Versions) -> None:
-        """A mode of a directory is nothing to quarrel about; whether it is one, is."""
-        path, _, ours, theirs = versions
+        """A mode of a directory is nothing to quarrel about; whether it is one, is.
+
+        One that is gone on one side goes, or stays, as what is in it.
+        """
+        path, base, ours, theirs = versions
         sides = {each.kind for each in (ours, theirs) if each}
-        if "directory" in sides and len(sides) > 1:
-            self.clashes[path] = Clash(versions, "is a directory on one side only")
-        elif theirs is None and ours is not None:
-            self._change(path, ours, None)
+        was_directory = base is not None and base.kind == "directory"
+        if ours and theirs:
+            if sides != {"directory"}:
+                self.clashes[path] = Clash(versions, "is a directory, or was one, on one side only")
+        elif sides == {"directory"} and was_directory:
+            _ = ours and self._change(path, ours, None)
+        elif theirs:
+            self._change(path, None, self._tree.image(path, self._desk.images))
 
     def _weave(self, versions: Versions) -> None:
         if versions.ours is None or versions.theirs is None:
@@ -173,9 +180,11 @@ class Merging:
         return self._desk.images.read(found.digest) if found else b""
 
     def _beginning(self, image: Image | None) -> bytes | None:
-        for store in self._stores if image else ():
+        if image is None:
+            return None
+        for store in self._stores:
             with suppress(ToolFailure):
-                return store.read(image.digest) if image else None
+                return store.read(image.digest)
         return None
 
     def put(self, versions: Versions, text: str | None) -> None:

@@ -1,12 +1,16 @@
-"""What became of a commit on the copy of a branch, as a tree of git: what changed there, on top of a parent."""
+"""What became of a commit on the copy of a branch, as a tree of git: what changed there, on top of a parent.
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+Only files are looked at that git would not ignore, however much else has come to lie there.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from perdure.tools.branches.branch import base_of, inside, named, place_of
-from perdure.tools.branches.placing import images_in
+from perdure.tools.branches.branch import Base, base_of, inside, named, place_of
 from perdure.tools.changes import Image
 from perdure.tools.changes.tree import Tree
 from perdure.tools.context import Context
@@ -37,8 +41,8 @@ class Copy(NamedTuple):
 
     root: Path
     commit: str
-    changed: Mapping[bytes, bool]
-    """Names of files that are others than in the commit, and whether they are there."""
+    base: Base
+    """What it was in the beginning."""
 
 
 class Upon(NamedTuple):
@@ -48,6 +52,8 @@ class Upon(NamedTuple):
     ground: str
     """What the first of the copy's commits was put upon that lead to the parent."""
     paths: Sequence[str] = ()
+    certain: Sequence[str] = ()
+    """Those that have to match something."""
 
 
 def copy_of(context: Context, name: str) -> Copy:
@@ -57,11 +63,26 @@ def copy_of(context: Context, name: str) -> Copy:
     if not branch.commit:
         hint = "open the branch with `commit: HEAD`, or bring it into the workspace with `branch.place`"
         raise ToolFailure("invalid", f"the branch {name!r} is no copy of a commit: {hint}")
-    base, own = base_of(place_of(hands, name)), inside(hands, name)
-    with closing(Tree(own.workspace)) as tree:
-        now = images_in(context, tree, own)
-    names = sorted(each for each in base.keys() | now.keys() if _kept(base.get(each)) != _kept(now.get(each)))
-    return Copy(own.workspace, branch.commit, {each.encode(): _kept(now.get(each)) is not None for each in names})
+    return Copy(inside(hands, name).workspace, branch.commit, base_of(place_of(hands, name)))
+
+
+def _changed(context: Context, copy: Copy, names: Iterable[bytes]) -> dict[bytes, bool]:
+    """Those that are others than in the commit, and whether they are there."""
+    found: dict[bytes, bool] = {}
+    with closing(Tree(copy.root)) as tree:
+        for name in names:
+            context.raise_if_cancelled()
+            path = os.fsdecode(name)
+            now = _kept(_image(tree, path))
+            if now != _kept(copy.base.get(path)):
+                found[name] = now is not None
+    return found
+
+
+def _image(tree: Tree, path: str) -> Image | None:
+    with suppress(ToolFailure):  # it is no file, or lies behind a link: there is nothing for git
+        return tree.image(path)
+    return None
 
 
 def _kept(image: Image | None) -> tuple[str, str, int] | None:
@@ -76,31 +97,38 @@ async def gathered(draft: Repository, desk: Desk, context: Context, upon: Upon, 
 
     What earlier commits of the copy have changed, and the copy has no longer changed, is as it was before them.
     """
-    parent, ground, paths = upon
+    parent, ground, paths, certain = upon
     await draft.ask("read-tree", parent)
-    known = frozenset(await known_to(draft, copy.commit, *paths))
-    await refuse_unmatched(draft, copy.commit, paths)
+    known = sorted({*await known_to(draft, copy.commit, *paths)})
+    await refuse_unmatched(draft, copy.commit, certain)
     await _refuse_in_submodules(draft, copy)
-    names = [each for each in copy.changed if each in known]
+    changed = await asyncio.to_thread(_changed, context, copy, known)
+    names = list(changed)
     if len(names) > MOST:
         raise ToolFailure("invalid", f"{len(names):,} files were changed; name at most {MOST:,} by `paths`")
-    back = [each for each in await changes_between(draft, parent, ground) if _is_back(each, copy, known)]
+    back = _back(await changes_between(draft, parent, ground), frozenset(known), changed)
     check_reading(context, [*names, *(each.path for each in back)])
-    await refuse_converted(draft, [each for each in names if copy.changed[each]], FILTERS)
+    await refuse_converted(draft, [each for each in names if changed[each]], FILTERS)
     await put(draft, desk, names)
     await bring(draft, back)
     tree = await draft.line("write-tree")
     return Snapshot(tree, await changes_between(draft, parent, tree))
 
 
-def _is_back(change: Change, copy: Copy, known: frozenset[bytes]) -> bool:
-    return change.path in known and change.path not in copy.changed
+def _back(since: Sequence[Change], known: frozenset[bytes], changed: Mapping[bytes, bool]) -> list[Change]:
+    """What was changed by earlier commits, and is no longer."""
+    return [each for each in since if each.path in known and each.path not in changed]
 
 
 async def _refuse_in_submodules(draft: Repository, copy: Copy) -> None:
     """A submodule is not in the copy, so that whatever stands in its place was not meant to take it away."""
     rows = (await draft.ask("ls-files", "-z", "--stage")).out.split(b"\0")[:-1]
     for place in (row.partition(b"\t")[2] for row in rows if row.startswith(_SUBMODULE)):
-        if found := [each for each in copy.changed if each == place or each.startswith(place + b"/")]:
-            told = f"{readable(found[0])} stands where {readable(place)} is a submodule, which is not in the copy"
+        if _is_taken(copy.root / os.fsdecode(place)):
+            told = f"{readable(place)} is a submodule, which is not in the copy, and something was written there"
             raise ToolFailure("unmet", f"{told}; write it elsewhere")
+
+
+def _is_taken(place: Path) -> bool:
+    """Whether something stands there; an empty directory is nothing to git."""
+    return os.path.lexists(place) and (place.is_symlink() or not place.is_dir() or any(place.iterdir()))

@@ -99,7 +99,7 @@ async def difference(
 
 
 def _is_hidden(context: Context, path: str) -> bool:
-    """Whether it may not be shown. About secrets nobody is asked file by file: there may be too many of them."""
+    """Whether it may not be shown. Where secrets are kept nobody is asked about each file: there are too many."""
     return is_withheld(path, context.guard.layers) or context.guard.verdict(Deed("read", path)).verdict == "deny"
 
 

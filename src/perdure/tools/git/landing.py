@@ -91,11 +91,23 @@ async def _carry(repository: Repository, desk: Desk, updates: Sequence[Update]) 
         return
     for leftover in desk.place.glob("carry-*"):
         leftover.unlink()
-    old = [f"^{each.old}" for each in updates if each.old]
+    draft = repository.drafting(desk.place, desk.variables)
+    old = [f"^{known}" for each in new for known in await _known(draft, desk, each)]
     asked = "\n".join([*new, *old, ""]).encode()
     words = ("pack-objects", "-q", "--revs", str(desk.place / "carry"))
-    name = (await repository.drafting(desk.place, desk.variables).ask(*words, given=asked)).out.decode().strip()
+    name = (await draft.ask(*words, given=asked)).out.decode().strip()
     await repository.changing().ask("unpack-objects", "-q", given=desk.place / f"carry-{name}.pack")
+
+
+async def _known(draft: Repository, desk: Desk, new: str) -> list[str]:
+    """Commits with which the repository has all that is behind a new object; else its whole history would be carried.
+
+    A commit of the desk is none, even if the repository has it: who died while carrying may have left it without its
+    files there.
+    """
+    said = await draft.ask("rev-list", "--parents", "-1", new, codes=(0, 128))
+    commit, *parents = said.out.decode().split() or [""]
+    return parents if (desk.objects / commit[:2] / commit[2:]).is_file() else [commit] if commit else []
 
 
 async def swap(repository: Repository, updates: Sequence[Update], *, again: bool) -> None:

@@ -106,7 +106,7 @@ class Repository:
         """Have git say more than anybody wants to hold at once: whoever hears it takes it piece by piece."""
         places = {"GIT_DIR": str(self.layout.own), "GIT_WORK_TREE": str(self.root), **self.variables}
         sees = (*dict.fromkeys(self.layout), *self.sees)
-        job = Job(arguments, self.root, places, given, seconds, sees=sees, tier=self.tier, hear=hear, cut=True)
+        job = Job(arguments, self.root, places, given, seconds, 0, sees=sees, tier=self.tier, hear=hear)
         _refused_but((0,), arguments[0], await run(job))
 
     async def line(self, *arguments: str, variables: Mapping[str, str] | None = None, given: bytes = b"") -> str:

@@ -14,6 +14,9 @@ DETAIL: Final = 2_000
 """Letters of a detail."""
 NAME: Final = 500
 """Letters of a test's name."""
+OWN: Final = "perdure-tests.xml"
+"""The JUnit file that pytest is told to write, whoever starts it."""
+_LEFT_OUT: Final = re.compile(r"^.*\n… [0-9,]+ bytes left out …\n.*$", re.MULTILINE)
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 
 
@@ -29,9 +32,17 @@ class Ran(BaseModel):
     collected: dict[str, str] = {}
 
     @property
+    def files(self) -> dict[str, str]:
+        """What it has written; without reports of a pytest that the tests themselves have started further down."""
+        inner = f"/{OWN}"
+        return {
+            path: text for path, text in self.collected.items() if OWN not in self.collected or not path.endswith(inner)
+        }
+
+    @property
     def text(self) -> str:
-        """What it has said, without colours."""
-        return plain(f"{self.stdout}\n{self.stderr}")
+        """What it has said, without colours, and without lines of which a part was left out."""
+        return _LEFT_OUT.sub("\n", plain(f"{self.stdout}\n{self.stderr}"))
 
 
 @dataclass(frozen=True, slots=True)

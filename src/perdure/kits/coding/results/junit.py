@@ -20,7 +20,12 @@ _VAGUE: Final = "collection failure"
 
 
 class NotJunit(Exception):
-    """A text that looks like JUnit XML, and is none that can be read."""
+    """A text that looks like JUnit XML, and is none that can be read, or not to its end."""
+
+    def __init__(self, why: str, found: Found | None = None) -> None:
+        super().__init__(why)
+        self.found: Final = found
+        """The failures that stood before that place."""
 
 
 @dataclass(slots=True)
@@ -68,10 +73,8 @@ class _Reader:
         parser.CharacterDataHandler = self._hear
         try:
             parser.Parse(text.lstrip("\ufeff \t\r\n").encode(), True)  # noqa: FBT003  it takes no names
-        except expat.ExpatError as error:
-            raise NotJunit(f"{path} cannot be read ({error})") from None
-        except NotJunit as error:
-            raise NotJunit(f"{path} cannot be read ({error})") from None
+        except (expat.ExpatError, NotJunit) as error:
+            raise NotJunit(f"{path} cannot be read ({error})", self._beginning()) from None
         self.documents += 1
 
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:
@@ -95,6 +98,10 @@ class _Reader:
     def _hear(self, text: str) -> None:
         if self._outcome is not None:
             self._outcome.text.append(text)
+
+    def _beginning(self) -> Found | None:
+        bad = [_told(each.test, one) for each in self._cases for one in each.outcomes if one.kind in _BAD]
+        return Found("junit", failures=tuple(bad), is_complete=False, is_pytest=self._is_pytest) if bad else None
 
     def found(self) -> Found:
         """All of it."""

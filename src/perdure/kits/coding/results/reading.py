@@ -52,16 +52,17 @@ def reading(ran: Ran) -> Reading:
 
 def _best(ran: Ran, text: str) -> tuple[Found, tuple[str, ...]]:
     """What tells most: a file before words, and if the command has failed, whoever knows a failure."""
-    notes: tuple[str, ...] = ()
     said = [pytest_.read(text, is_cut=ran.truncated), unittest_.read(text)]
     try:
-        written = junit.read(ran.collected)
+        written, part, why = junit.read(ran.files), None, ""
     except junit.NotJunit as error:
-        written, notes = None, (f"{error}; what the command has said was read instead",)
-    known = [each for each in (_with_names(written, said[0]), *said) if each is not None]
+        written, part, why = None, error.found, f"{error}"
+    known = [each for each in (_with_names(written, said[0]), *said, part) if each is not None]
     told = [each for each in known if each.total != 0] or known
     bad = [each for each in told if each.failures and ran.code != 0]
-    return (bad or told or [Found("exit_code", is_complete=ran.code == 0)])[0], notes
+    best = (bad or told or [Found("exit_code", is_complete=ran.code == 0)])[0]
+    instead = "what stands before that" if best is part else "what the command has said"
+    return best, (f"{why}; {instead} was read instead",) if why else ()
 
 
 def _with_names(written: Found | None, said: Found | None) -> Found | None:

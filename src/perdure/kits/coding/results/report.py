@@ -45,6 +45,8 @@ class Report(BaseModel):
     """Tests that have failed once and passed once, with nothing changed in between."""
     broken: str | None = None
     """Why the tests could not be run at all."""
+    empty: bool = False
+    """Whether that is because there are none: something to begin with, where tests are still to be written."""
     notes: list[str] = []
     """What else has to be known to believe it."""
     seconds: float = 0.0

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from perdure.kits.coding.results.found import Ran
-from perdure.kits.coding.results.reading import Reading, reading
+from perdure.kits.coding.results.reading import NO_TESTS, Reading, reading
 from perdure.kits.coding.results.report import LISTED, NAMED, WHOLE, Report, identity
 from perdure.kits.coding.results.telling import summary_of
 
@@ -39,7 +39,7 @@ def _both(first: Reading, second: Reading) -> Reading:
         for each in first.failures
         if identity(each.test) not in second.failing and not _has_passed(identity(each.test), second, first)
     ]
-    return replace(second, failures=(*second.failures, *left), notes=first.notes + second.notes)
+    return replace(second, failures=(*second.failures, *left), notes=tuple(dict.fromkeys(first.notes + second.notes)))
 
 
 def _flaky(first: Reading, second: Reading) -> tuple[str, ...]:
@@ -85,6 +85,7 @@ def _report(run: Reading, flaky: tuple[str, ...]) -> Report:
         more=more,
         flaky=list(flaky)[:NAMED],
         broken=run.broken,
+        empty=run.broken == NO_TESTS,
         notes=list(run.notes),
         seconds=run.seconds,
     )
