@@ -74,8 +74,8 @@ def _killed(*command: str) -> None:
             say(line.rstrip())
             if MARK in line:
                 os.kill(process.pid, signal.SIGKILL)
-                break
-        process.stderr and process.stderr.close()
+                return
+    sys.exit(f"perdure code has ended with {process.returncode}, before there was anything to kill")
 
 
 def _resumed(*command: str) -> None:
