@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -24,8 +25,10 @@ from perdure.config import rules
 from perdure.config.settings import SETTINGS
 from perdure.core.events import EVENTS, Event
 from perdure.core.values import NULL
+from perdure.kits.coding.framing import templates
 from perdure.plan import Plan
 from perdure.plan.drawing.svg import svg
+from perdure.plan.drawing.tree import plain_tree
 from perdure.plan.model import parts
 from perdure.plan.model.meaning import meanings
 from perdure.plan.model.steps import STEP_TYPES, AnyStep, Grouping, Leading, Working
@@ -240,6 +243,11 @@ def contracts() -> Iterator[str]:
     yield from _rows(Action)
 
 
+def way(name: str) -> Iterator[str]:
+    """A way of working on code, as `perdure draw` shows it."""
+    yield f"```text\n{plain_tree(templates()[name].plan).rstrip()}\n```\n"
+
+
 GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "help": help_texts,
     "fields": fields,
@@ -252,6 +260,7 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "rules": rules_on_failures,
     "rulebook": rulebook,
     "contracts": contracts,
+    **{f"way_{name}": partial(way, name) for name in templates()},
 }
 
 

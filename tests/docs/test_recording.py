@@ -36,7 +36,7 @@ def test_e22_the_demo_tells_the_story_in_order(said):
         "broken now: tests.test_reports",
         "cause:",
         "learned:",
-        "all tests pass",
+        "all 59 tests pass",
         "quality:",
         "## On branch perdure/cents",
         "## Tests",

@@ -1,6 +1,7 @@
 """Goals for repositories, carried out for real but for the model, which plays by what was written down for each task."""
 
 import asyncio
+import subprocess
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from perdure.kits.coding.report import Report, is_told, report
 from perdure.kits.coding.tools import TOOLS
 from perdure.ports import Answer, Answered, Returned, Said, Wish
 from perdure.testing.models import ScriptedModel
+from perdure.testing.replays import assert_replays
 
 BRANCH = "perdure/work"
 UNITTEST = ("python3", "-m", "unittest", "discover")
@@ -96,12 +98,8 @@ def times(*answers):
     return Times(answers)
 
 
-def writes(**files):
-    """An answer that writes whole files; dots and slashes of names are written `__`."""
-    return writing({name.replace("__", "/") + ".py": text for name, text in files.items()})
-
-
 def writing(files):
+    """An answer that writes whole files."""
     wishes = [Wish("files.write", {"path": path, "text": text}) for path, text in files.items()]
     return Answer(wishes=tuple(wishes), finish="calls")
 
@@ -149,10 +147,13 @@ class Work:
     def text(self, path, rev=BRANCH):
         return git(self.root, "show", f"{rev}:{path}", strip=False)
 
-    def visits(self, step):
-        """How often a step was visited that the plan names."""
-        cell = self.result.steps.get(step)
-        return 0 if cell is None else cell.visit
+    def tested(self):
+        """What the tests of the branch say to somebody who has cloned it."""
+        place = self.root.with_name("clone")
+        git(self.root, "clone", "-q", "--branch", BRANCH, str(self.root), str(place))
+        done = subprocess.run(UNITTEST, cwd=place, capture_output=True, text=True, check=False, timeout=LONGEST)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
 
 
 def repository(place, files):
@@ -180,6 +181,7 @@ async def _carried_out(root, plan, team, answers, inputs):
         run = await engine.start(plan, given)
         asked = await asyncio.wait_for(_answered(run, answers), LONGEST)
         result, (_, entries) = await engine.result(run.id), await engine.journal.load(run.id)
+        await assert_replays(engine.journal, run.id)
         told = report(result, await history(engine.journal, run.id, is_told))
     state = difference(before, snapshot(root))
     touched = {name: what for name, what in state.items() if _is_theirs(name)}

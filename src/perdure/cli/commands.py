@@ -1,10 +1,15 @@
 """Command lines that people can type next."""
 
 import shlex
+from collections.abc import Mapping
+from typing import Final
 
 import click
 
 from perdure.plan.visible import visible
+
+VARIABLES: Final = "perdure.variables"
+"""What this command was told by options that others take from the environment, in the context's `meta`."""
 
 
 def command(verb: str, run: str, *words: str) -> str:
@@ -14,7 +19,14 @@ def command(verb: str, run: str, *words: str) -> str:
 
 def resume_command(run: str, tools: tuple[str, ...] = (), verb: str = "resume", words: tuple[str, ...] = ()) -> str:
     """How somebody carries a run on, with the tools that it was started with."""
-    return command(verb, run, *words) + "".join(f" --tools {visible(shlex.quote(each))}" for each in tools)
+    more = "".join(f" --tools {visible(shlex.quote(each))}" for each in tools)
+    return _variables() + command(verb, run, *words) + more
+
+
+def _variables() -> str:
+    context = click.get_current_context(silent=True)
+    said: Mapping[str, str] = context.meta.get(VARIABLES, {}) if context else {}
+    return "".join(f"{name}={visible(shlex.quote(value))} " for name, value in said.items())
 
 
 def _flags() -> str:

@@ -22,7 +22,7 @@ from perdure.cli.granting import granted
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts
 from perdure.cli.journals import fork_of, opened
-from perdure.cli.kits import kit_tools, kit_words
+from perdure.cli.kits import kit_document, kit_tools, kit_words
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
 from perdure.cli.reporting import report
@@ -32,6 +32,7 @@ from perdure.config.heads import models_of
 from perdure.control import NoOwner, OwnerRefused
 from perdure.core.refusing import Refused
 from perdure.engine import Engine, RunHandle, View
+from perdure.engine.requests import OtherModels
 from perdure.engine.upgrading import Gone
 from perdure.errors import PerdureError
 from perdure.plan import Plan, PlanError
@@ -48,8 +49,8 @@ _LOOK: Final = 8
 """Times that a run is looked at before its owner is, when nothing comes."""
 
 
-NOT_HERE: Final = frozenset({PlanError.code, Gone.code})
-"""What an owner says that has not the tools of a run."""
+NOT_HERE: Final = frozenset({PlanError.code, Gone.code, OtherModels.code})
+"""What an owner says that has not the tools of a run, or not its models."""
 
 
 class NotThere(PerdureError):
@@ -83,6 +84,8 @@ class Start:
     session: str = ""
     seed: int | None = None
     workspace: str = ""
+    models: Mapping[str, str] | None = None
+    """Whom it shall be answered by, by tier, if it asks anybody; None: by whoever the owner has."""
 
     async def begin(self, engine: Engine) -> str:
         """Start it here."""
@@ -92,7 +95,7 @@ class Start:
         """Have it started."""
         plan = json.loads(self.plan.canonical_json())
         about = {"session": self.session, "seed": self.seed, "workspace": self.workspace}
-        return {"do": "start", "plan": plan, "inputs": dict(self.inputs), **about}
+        return {"do": "start", "plan": plan, "inputs": dict(self.inputs), **about, "models": self.models}
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,8 +418,8 @@ class _Following:
     async def _report(self, journal: Journal, view: View, left: int | None) -> int:
         manner = self._manner
         if left is None or view.state.ended is not None:
-            words = None if manner.as_json or manner.jsonl else await kit_words(journal, view)
-            return report(view, manner.addresses, words, as_json=manner.as_json, jsonl=manner.jsonl)
+            said = await (kit_document if manner.as_json else kit_words)(journal, view)
+            return report(view, manner.addresses, said, as_json=manner.as_json, jsonl=manner.jsonl)
         if manner.as_json:
             print_json(run_document(view))
         return left

@@ -1,7 +1,7 @@
 """What kits bring along: tools and agents for every run here, and their own words about runs of theirs."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from perdure.cli.telling import clock, line_of
 from perdure.core.events import Event
@@ -13,6 +13,7 @@ from perdure.tools.builtin import HANDS
 
 if TYPE_CHECKING:
     from perdure.agents.agent import Agent
+    from perdure.kits.coding.report import Report
 
 KIT: Final = "kit"
 """Where the meta of a plan says whose it is."""
@@ -43,10 +44,21 @@ async def kit_words(journal: Journal, view: View) -> str | None:
     """What a kit says of a run of its own, as far as it came; None: it is nobody's."""
     if not _is_coding(view):
         return None
-    from perdure.engine import history  # noqa: PLC0415  few runs are theirs
-    from perdure.kits.coding.report import is_told, markdown, report  # noqa: PLC0415  as above
+    from perdure.kits.coding.report import markdown  # noqa: PLC0415  few runs are theirs
 
-    return markdown(report(view.result, await history(journal, view.run, is_told)))
+    return markdown(await _report(journal, view))
+
+
+async def kit_document(journal: Journal, view: View) -> dict[str, Any] | None:
+    """The same as plain data."""
+    return (await _report(journal, view)).as_json() if _is_coding(view) else None
+
+
+async def _report(journal: Journal, view: View) -> "Report":
+    from perdure.engine import history  # noqa: PLC0415  few runs are theirs
+    from perdure.kits.coding.report import is_told, report  # noqa: PLC0415  as above
+
+    return report(view.result, await history(journal, view.run, is_told))
 
 
 def lines_of(view: View, entry: Entry, event: Event) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What is said when a command has followed a run as far as it goes."""
 
 import sys
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -20,19 +20,19 @@ _FINAL: Final = frozenset({"denied", "budget"})
 
 
 def report(
-    view: View, tools: tuple[str, ...] = (), words: str | None = None, *, as_json: bool = False, jsonl: bool = False
+    view: View, tools: tuple[str, ...] = (), said: Any = None, *, as_json: bool = False, jsonl: bool = False
 ) -> int:
     """Say what became of a run, its output on standard output unless that is taken; the exit code.
 
-    `words` are said in place of the output, if there are any.
+    `said` is a kit's report, which stands in place of the output, or beside it in a document.
     """
     result = view.result
     if as_json:
-        print_json(run_document(view))
+        print_json(run_document(view) | ({} if said is None else {"report": said}))
     else:
         _say(view, tools)
         if not jsonl:
-            print_output(result.output if words is None else words)
+            print_output(result.output if said is None else said)
     return code_of(result.status, result.failure.kind if result.failure else "")
 
 

@@ -82,7 +82,7 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
         refuse(errors, as_json=given["as_json"])
     print_problems(() if given["as_json"] else lacks, err=True)
     place = str((given["workspace"] or Path.cwd()).resolve())
-    job = Start(found, inputs, given["session"], given["seed"], place)
+    job = Start(found, inputs, given["session"], given["seed"], place, settings.heads.tiers)
     if given["detach"]:
         detach_start(settings, job, given["addresses"], as_json=given["as_json"])
         return

@@ -413,6 +413,11 @@ class Engine:
         """The names of the tools that are known here."""
         return tuple(self._means.tools)
 
+    @property
+    def models(self) -> Mapping[str, str]:
+        """What `weak`, `default` and `strong` stand for here, as far as models have names."""
+        return {} if self._heads is None else self._heads.named
+
     async def _resume_all(self) -> list[str]:
         runs = await self.host.under_way()
         going = [run.id for run in runs if run.summary.status in {"running", "stopping"}]

@@ -59,6 +59,11 @@ class Heads:
             raise NoModel("this engine has no models", 'open it with models={"default": …}')
         return self._known.find(name)
 
+    @property
+    def named(self) -> Mapping[str, str]:
+        """Models by tier, as far as they have names."""
+        return {} if self._models is None else self._known.named
+
     def perform(self, attempt: Attempt) -> Coroutine[Any, Any, Outcome]:
         """Ask a model, or an agent as a whole."""
         if attempt.call.kind == "model" and attempt.call.name in self._loops:

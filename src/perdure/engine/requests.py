@@ -29,6 +29,13 @@ class Passing(PerdureError):
     exit_code: int = 75  # EX_TEMPFAIL: the same command can succeed later
 
 
+class OtherModels(PerdureError):
+    """Who asks for a run means other models than the owner has."""
+
+    code: ClassVar[str] = "PRD3109"
+    exit_code: int = 75  # EX_TEMPFAIL: once the owner has left, the same command can succeed
+
+
 def handler(engine: "Engine") -> Callable[[Request], Awaitable[Reply]]:
     """Answers requests by the engine. Each answer says who gives it, so that whoever follows sees when that changes."""
     owner = token_hex(8)
@@ -52,7 +59,26 @@ def handler(engine: "Engine") -> Callable[[Request], Awaitable[Reply]]:
 
 async def _start(engine: "Engine", given: dict[str, Any]) -> Any:
     plan = _plan(given.pop("plan"))
+    _refuse_other_models(engine, plan, given.pop("models", None))
     return (await engine.start(plan, given.pop("inputs", {}), **given)).id
+
+
+def _refuse_other_models(engine: "Engine", plan: Plan, wanted: Mapping[str, str] | None) -> None:
+    """Nobody is silently answered by another model than they have named."""
+    if not wanted or not any(word in plan.canonical_json() for word in _THINKING):
+        return
+    here = engine.models
+    if dict(wanted) != dict(here):
+        told = f"it asks {_named(here)}, and this run shall be answered by {_named(wanted)}"
+        raise OtherModels(told, "wait until it has left, name the same models, or another journal with --db")
+
+
+_THINKING: Final = (b'"model":', b'"agent":', b'"planner":')
+"""One of these is in every plan that asks a model."""
+
+
+def _named(models: Mapping[str, str]) -> str:
+    return ", ".join(dict.fromkeys(models.values())) or "no model"
 
 
 def _plan(raw: Any) -> Plan:
@@ -119,7 +145,7 @@ _VERBS: Final[dict[str, Callable[["Engine", dict[str, Any]], Awaitable[Any]]]] =
 _BEGINNING: Final = frozenset({"start", "resume", "retry", "fork", "rollback"})
 """What makes no sense where nothing is begun."""
 _FIELDS: Final = {
-    "start": ("plan", "inputs", "session", "seed", "workspace"),
+    "start": ("plan", "inputs", "session", "seed", "workspace", "models"),
     "who": (),
     "resume": ("run", "by", "map"),
     "stop": ("by",),

@@ -1,7 +1,7 @@
 """What can go wrong, by code. A code keeps its meaning for ever; each has a page of its own.
 
 Ranges: 1xxx plans and configuration, 2xxx the journal, 3xxx execution, 4xxx models, 5xxx tools and
-the sandbox, 6xxx the HTTP API.
+the sandbox, 6xxx the HTTP API, 7xxx the kits.
 """
 
 from typing import TYPE_CHECKING, ClassVar

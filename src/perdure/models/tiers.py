@@ -32,6 +32,11 @@ class Models:
     def __bool__(self) -> bool:
         return bool(self._named)
 
+    @property
+    def named(self) -> Mapping[str, str]:
+        """By tier, what each stands for; one of somebody's own is told by its kind."""
+        return {tier: each if isinstance(each, str) else type(each).__name__ for tier, each in self._named.items()}
+
     def find(self, name: str) -> Model:
         """A model by its tier or its name. `NoModel` if there is none."""
         found = self._named.get(name)

@@ -15,7 +15,8 @@ START = {
     "test_desk.py": (
         "import unittest\n\nimport mail\nimport orders\nimport stock\n\n\nclass Desk(unittest.TestCase):\n"
         + "".join(
-            f'    def test_{area}(self):\n        self.assertTrue({area}.work("x").endswith("done: x"))\n\n' for area in AREAS
+            f'    def test_{area}(self):\n        self.assertTrue({area}.work("x").endswith("done: x"))\n\n'
+            for area in AREAS
         )
     ),
 }

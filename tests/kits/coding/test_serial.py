@@ -52,7 +52,7 @@ def test_t6_a_dozen_components_are_written_one_after_the_other(root):
     assert f"NAMES = {[*UNITS]!r}".replace("'", '"') in work.text("units/__init__.py")
     assert work.commits == [*map(title, UNITS), "Carry the components through"]
     assert [each.title for each in work.report.commits] == work.commits
-    assert [each.tests for each in work.report.rounds] == ["all tests pass"] * 3
+    assert [each.tests for each in work.report.rounds] == ["the one test passes"] * 3
     assert work.touched == {}
 
 
@@ -67,7 +67,7 @@ def test_t6_one_that_is_wrong_is_found_by_the_tests_and_mended(root):
     work = carry_out(root, shaped("serial"), script(**WRONG, **more))
     assert work.result.ok, work.result.failure
     before, found, mended, after = work.report.rounds
-    assert (before.tests, mended.tests, after.tests) == ("all tests pass",) * 3
+    assert (before.tests, mended.tests, after.tests) == ("the one test passes",) * 3
     assert (found.failing, found.lesson) == (
         ("test_units.Units.test_all_that_are_named_are_there",),
         DIAGNOSIS["lesson"],

@@ -23,7 +23,11 @@ NEW = (
 )
 RIGHT = "return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)"
 HALF = "return year % 4 == 0 and year % 100 != 0"
-FOUND = {"cause": "Centuries are taken for leap years.", "mend": "Look at 100 and 400.", "lesson": "Test the exceptions."}
+FOUND = {
+    "cause": "Centuries are taken for leap years.",
+    "mend": "Look at 100 and 400.",
+    "lesson": "Test the exceptions.",
+}
 WRITTEN = {"summary": "Test the centuries", "files": ["test_centuries.py"]}
 
 
@@ -51,7 +55,7 @@ def test_e23_generated_tests_find_a_bug_and_the_code_is_fixed(root):
     before, found, mended, after = work.report.rounds
     assert found.failing == ("test_centuries.Centuries.test_a_century_is_none", "test_centuries.Centuries.test_days")
     assert found.cause == FOUND["cause"]
-    assert before.tests == mended.tests == after.tests == "all tests pass"
+    assert [each.tests for each in (before, mended, after)] == ["the one test passes", *["all 4 tests pass"] * 2]
     assert work.touched == {}
 
 

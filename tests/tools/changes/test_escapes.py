@@ -144,6 +144,10 @@ def test_ordinary_names_are_not_protected():
         "x/.git2",
         "README.md",
         ".editorconfig",
+        "id_rsa.pub",
+        "keys.py",
+        "pem/README",
+        "credentials.json.example",
     ):
         assert rule_for(path) is None, path
 

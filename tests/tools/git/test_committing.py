@@ -107,6 +107,14 @@ def test_a_path_that_is_nowhere_is_refused_and_nothing_is_committed(path, word, 
     assert "perdure" not in shop.refs()
 
 
+def test_a_path_that_is_nowhere_is_passed_over_where_that_is_wanted(shop):
+    shop.write("new.txt", "changed\n")
+    output = shop.do("git.commit", message="Some", paths=["new.txt", "nothing/here", "**/*.rs"], absent=True)
+    assert [each["path"] for each in output["files"]] == ["new.txt"]
+    output = shop.do("git.commit", message="None", paths=["nothing/here"], absent=True)
+    assert (output["count"], output["before"]) == (0, output["after"])
+
+
 def test_paths_of_what_is_gone_unchanged_or_empty_are_no_mistake(shop):
     shop.git("rm", "-q", "README.md")
     (shop.root / "empty").mkdir()

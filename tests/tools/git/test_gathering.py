@@ -48,6 +48,14 @@ def changed(output):
     return {each["path"]: each["change"] for each in output["files"]}
 
 
+def test_a_path_that_is_nowhere_is_passed_over_where_that_is_wanted(opened):
+    write(opened, "new.txt", "changed\n")
+    write(opened, "other.txt", "changed\n")
+    assert refused(opened, paths=["new.txt", "nothing/here"]).kind == "invalid"
+    assert list(changed(commit(opened, paths=["new.txt", "nothing/here"], absent=True))) == ["new.txt"]
+    assert commit(opened, paths=["nothing/here"], absent=True)["count"] == 0
+
+
 # ------------------------------------------------------------------------------- which bytes
 
 

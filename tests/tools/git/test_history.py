@@ -67,3 +67,15 @@ def test_log_and_show(shop):
     shown = shop.do("git.show", commit="v1")
     assert shown["parents"] == []
     assert {each["change"] for each in shown["files"]} == {"added"}
+
+
+def test_where_secrets_are_kept_is_left_out_unless_the_policy_names_it(shop):
+    shop.write(".env", "TOKEN=canary\n")
+    shop.write("src/b.py", "b = 3\n")
+    shop.git("add", ".")
+    shop.git("commit", "-qm", "Add settings")
+    for name, more in (("git.show", {}), ("git.diff", {"old": "HEAD~1", "new": "HEAD"})):
+        found = shop.do(name, **more)
+        assert (found["hidden"], "canary" in str(found)) == ([".env"], False)
+        layers = (Layer("user", files_read=Terms(allow=("**", ".env"))),)
+        assert "canary" in shop.outcome(name, layers=layers, **more).output["text"]

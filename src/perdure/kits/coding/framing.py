@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from perdure.agents.templates import Template, classify, template_of
 from perdure.kits.coding import plans
+from perdure.kits.coding.completing import completed
 from perdure.plan import Plan
 from perdure.plan.inlining import inlined
 from perdure.plan.reading import read_bytes
@@ -25,10 +26,10 @@ _ENDING: Final = ".yaml"
 def framed(shape: Plan) -> Plan:
     """A plan that stands for itself: a way of working on a copy of a commit, tests around it and commits after it.
 
-    `PlanError` if it cannot be one; a way takes `goal`, `test`, `report`, `seconds` and `before`, and gives `summary`,
-    `changes` and `rest`.
+    `PlanError` if it cannot be one. A way takes `goal`, `test`, `report`, `seconds`, `before` and `options`, and gives
+    `summary`, `changes` and `rest`; what a plan does not say of that is added.
     """
-    parts = {**plans(), SHAPE: shape}
+    parts = {**plans(), SHAPE: completed(shape)}
     return inlined(_read("frame.yaml"), parts)
 
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 from perdure.engine import Result, Visit
 from perdure.plan.raw import is_list, is_mapping
 
+WANTING: Final = "needs_work"
+"""How a review ends that is not content."""
 _GROWN: Final = re.compile(r"/[0-9]+\.")
 """The key of what an agent grew; of an item of a list it is `/1[2].`."""
 
@@ -50,9 +52,15 @@ class Report:
     rounds: tuple[Round, ...]
     """The first one is before any change."""
     failure: str
+    partial: bool = False
+    """Whether it is done as far as it came: a bound was reached, or something failed and it went on."""
     left_out: tuple[str, ...] = ()
     """Changes that were planned and are not there in the end, though others are."""
+    wanted: tuple[str, ...] = ()
+    """What reviews still wanted when their rounds were over."""
     diff: str = ""
+    joined: bool = False
+    """Whether the work was merged with what others have put onto the branch meanwhile; no tests were run on that."""
     usage: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def as_json(self) -> dict[str, Any]:
@@ -61,13 +69,13 @@ class Report:
 
 
 def is_told(step: str) -> bool:
-    """Whether a step's visits are of interest: those that the plan names, also in items of lists, not what agents grew."""
+    """Whether a step's visits are of interest: what the plan names, also in items of lists, not what agents grew."""
     return _GROWN.search(step) is None
 
 
 def report(result: Result, visits: Iterable[Visit]) -> Report:
     """Put together what there is to say of a run, however far it came."""
-    steps, given, usage = result.steps, result.inputs, result.usage
+    steps, given, usage, visits = result.steps, result.inputs, result.usage, list(visits)
     kept = _commits(result)
     return Report(
         run=result.id,
@@ -78,16 +86,24 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
         commits=kept,
         rounds=tuple(_rounds(visits)),
+        partial=result.partial,
         left_out=_left_out(result, kept),
+        wanted=tuple(_wanted(visits)),
         diff=_at(_output(result, "difference"), "text") or "",
+        joined=_is_joined(result),
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
         usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
     )
 
 
 def _branch(result: Result, branch: str) -> str:
-    left = "held" in result.steps and result.steps["held"].exit == "leave"
-    return f"{branch}-aside" if left else branch
+    """The branch that was asked for; or the one beside it, as long as the two are not joined."""
+    aside = str(_at(_output(result, "aside"), "ref") or "").removeprefix("refs/heads/")
+    return branch if _is_joined(result) else aside or branch
+
+
+def _is_joined(result: Result) -> bool:
+    return "join" in result.steps and result.steps["join"].exit == "success"
 
 
 def _commits(result: Result) -> tuple[Commit, ...]:
@@ -140,6 +156,12 @@ def _round(compared: Mapping[str, Any], read: Any) -> Round:
     return Round(compared["summary"], tuple(failing), tuple(_list(_at(read, "flaky"))))
 
 
+def _wanted(visits: Iterable[Visit]) -> Iterator[str]:
+    """What the last reviews have found wanting, unless one of the same step was content since."""
+    last = {each.step: each for each in visits if each.exit in {WANTING, "success"}}
+    yield from (str(each.output) for each in last.values() if each.exit == WANTING)
+
+
 def _output(result: Result, step: str) -> Any:
     return result.steps[step].output if step in result.steps else None
 
@@ -169,7 +191,8 @@ def markdown(report: Report) -> str:
 def _head(report: Report) -> Iterator[str]:
     yield f"# {report.goal}"
     yield ""
-    yield f"{_ENDS.get(report.status, report.status)}{f': {report.failure}' if report.failure else ''}."
+    part = ", as far as it came" if report.partial and not report.failure else ""
+    yield f"{_ENDS.get(report.status, report.status)}{part}{f': {report.failure}' if report.failure else ''}."
     if not report.branch:
         yield "Nothing was kept: the repository is as it was."
     if report.summary:
@@ -198,6 +221,11 @@ def _kept(report: Report) -> Iterator[str]:
         yield f"- `{each.id[:10]}` {each.title} ({_few(each.files)})"
     for title in report.left_out:
         yield f"- not there: {title}"
+    for each in report.wanted:
+        yield f"- the last review still wanted: {each}"
+    if report.joined:
+        yield ""
+        yield "Others have put commits there meanwhile. Both were merged, and no tests were run on what came of it."
 
 
 def _tests(report: Report) -> Iterator[str]:

@@ -19,11 +19,14 @@ class Rule(msgspec.Struct, frozen=True):
     write: Verdict
     read: Verdict
     why: str
+    hidden: bool = True
+    """Whether it is not there for commands, if a person is asked who reads it."""
 
 
 _HISTORY: Final = "it is the memory of version control, whose settings run programs"
 _RUNS: Final = "what stands there is run, or tells programs what to run"
 _KEPT: Final = "it is where people keep what nobody else should know"
+_KEY: Final = "it may hold a key that nobody else should know"
 _ENGINE: Final = "it belongs to the engine"
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -36,6 +39,11 @@ RULES: Final[tuple[Rule, ...]] = (
     )),
     *(Rule(name, "ask", "ask", _KEPT) for name in (
         ".env", ".env.*", ".envrc", ".netrc", ".npmrc", ".pypirc", ".ssh", ".gnupg", ".aws", ".docker/config.json",
+        ".git-credentials", ".pgpass", ".vault-token", "credentials.json", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519",
+    )),
+    # Tests bring keys of their own along, and fail without them: commands see these, tools ask first.
+    *(Rule(name, "ask", "ask", _KEY, hidden=False) for name in (
+        "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx",
     )),
 )  # fmt: skip
 """`deny`: no tool does it, whatever a policy says. `ask`: a person agrees first, unless a policy names the place itself
@@ -60,15 +68,24 @@ def _folded(name: str) -> str:
 def rule_for(path: str) -> Rule | None:
     """The rule about a path, if there is one."""
     plain = folded(path)
-    if not any(part.startswith(_HEADS) for part in plain.split("/")):  # as of nearly all
+    if not any(part.startswith(_HEADS) or part.endswith(_TAILS) for part in plain.split("/")):  # as of nearly all
         return None
     deed = Deed("read", plain)
     return next((each for each in RULES if judge((_LAYERS[each],), deed).verdict == "deny"), None)
 
 
 def _head(rule: Rule) -> str:
-    """How the first name of a rule begins."""
-    return folded(rule.pattern.partition("/")[0].rstrip("*."))
+    """How the first name of a rule begins; of one about endings, nothing."""
+    return folded(rule.pattern.partition("/")[0].rstrip("*.")) if not _tail(rule) else ""
+
+
+def _tail(rule: Rule) -> str:
+    """How a name ends that a rule is about; of one about beginnings, nothing."""
+    return rule.pattern[1:] if rule.pattern.startswith("*") else ""
+
+
+def _is_meant(rule: Rule, part: str) -> bool:
+    return part.endswith(_tail(rule)) if _tail(rule) else part.startswith(_head(rule))
 
 
 def _layer(rule: Rule) -> Layer:
@@ -77,7 +94,8 @@ def _layer(rule: Rule) -> Layer:
 
 
 _LAYERS: Final = {each: _layer(each) for each in RULES}
-_HEADS: Final = tuple({_head(each) for each in RULES})
+_HEADS: Final = tuple({_head(each) for each in RULES} - {""})
+_TAILS: Final = tuple({_tail(each) for each in RULES} - {""})
 
 
 def refuse_protected(deeds: Iterable[Deed], private: Sequence[str] = ()) -> None:
@@ -104,7 +122,13 @@ def _is_asked(deed: Deed, layers: Sequence[Layer]) -> bool:
         return False
     terms = [each.files_write if deed.kind == "write" else each.files_read for each in layers]
     patterns = [folded(str(pattern)) for each in terms for pattern in each.allow or ()]
-    return not any(part.startswith(_head(rule)) for pattern in patterns for part in pattern.split("/"))
+    return not any(_is_meant(rule, part) for pattern in patterns for part in pattern.split("/"))
+
+
+def is_withheld(path: str, layers: Sequence[Layer]) -> bool:
+    """Whether a file is passed over by what looks at many at once: it may not be read, or somebody is asked first."""
+    rule = rule_for(path)
+    return rule is not None and (rule.read == "deny" or bool(asking([Deed("read", path)], layers)))
 
 
 def inside(workspace: Path, places: Iterable[Path]) -> tuple[str, ...]:

@@ -44,6 +44,13 @@ class Wanted(NamedTuple):
     paths: Sequence[str] = ()
     expected: str | None = None
     """Where the branch must be; empty: nowhere; None: where this working tree has seen it."""
+    absent: bool = False
+    """Whether paths that match no file are passed over."""
+
+    @property
+    def certain(self) -> Sequence[str]:
+        """The paths that have to match something."""
+        return () if self.absent else self.paths
 
 
 class Place(NamedTuple):
@@ -61,14 +68,15 @@ async def commit_intent(draft: Repository, desk: Desk, context: Context, wanted:
     """What a commit of the working tree would be; its objects are on the desk."""
     refuse_checked_out(draft, wanted.ref)
     place = await _place(draft, wanted, await draft.find("HEAD^{commit}"))
-    return await _intent(draft, wanted, place, await snapshot_of(draft, desk, place.parent, wanted.paths, context))
+    found = await snapshot_of(draft, desk, place.parent, (wanted.paths, wanted.certain), context)
+    return await _intent(draft, wanted, place, found)
 
 
 async def copy_intent(draft: Repository, desk: Desk, context: Context, wanted: Wanted, copy: Copy) -> Intent:
     """The same, of the copy of a branch that was opened from a commit."""
     refuse_checked_out(draft, wanted.ref)
     place = await _place(draft, wanted, copy.commit)
-    upon = Upon(place.parent, place.ground, wanted.paths)
+    upon = Upon(place.parent, place.ground, wanted.paths, wanted.certain)
     found = await gathered(draft.seen_in(copy.root), desk, context, upon, copy)
     intent = await _intent(draft, wanted, place, found)
     return msgspec.structs.replace(intent, ground=place.ground)

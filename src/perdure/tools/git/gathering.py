@@ -52,6 +52,8 @@ class Upon(NamedTuple):
     ground: str
     """What the first of the copy's commits was put upon that lead to the parent."""
     paths: Sequence[str] = ()
+    certain: Sequence[str] = ()
+    """Those that have to match something."""
 
 
 def copy_of(context: Context, name: str) -> Copy:
@@ -95,10 +97,10 @@ async def gathered(draft: Repository, desk: Desk, context: Context, upon: Upon, 
 
     What earlier commits of the copy have changed, and the copy has no longer changed, is as it was before them.
     """
-    parent, ground, paths = upon
+    parent, ground, paths, certain = upon
     await draft.ask("read-tree", parent)
     known = sorted({*await known_to(draft, copy.commit, *paths)})
-    await refuse_unmatched(draft, copy.commit, paths)
+    await refuse_unmatched(draft, copy.commit, certain)
     await _refuse_in_submodules(draft, copy)
     changed = await asyncio.to_thread(_changed, context, copy, known)
     names = list(changed)

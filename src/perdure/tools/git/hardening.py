@@ -45,6 +45,7 @@ OVERRIDDEN: Final[Mapping[str, str]] = {
     "gc.auto": "0",
     "maintenance.auto": "false",
     # one form, whatever people like to see
+    "advice.graftFileDeprecated": "false",
     "color.ui": "false",
     "diff.noprefix": "false",
     "diff.mnemonicPrefix": "false",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from perdure.core.policy import Deed
+from perdure.tools.changes.protected import is_withheld
 from perdure.tools.context import Context
 from perdure.tools.git.hardening import PLAIN
 from perdure.tools.git.names import readable
@@ -82,7 +83,7 @@ async def difference(
     words = ("--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=dirty", *PLAIN, *between, "--", *paths)
     said = (await repository.ask("diff", *words)).out.split(b"\0")[:-1]
     states = {path: row.split(b" ")[4].decode() for row, path in zip(said[::2], said[1::2], strict=True)}
-    hidden = [each for each in states if context.guard.verdict(Deed("read", readable(each))).verdict == "deny"]
+    hidden = [each for each in states if _is_hidden(context, readable(each))]
     seen = [each for each in states if each not in set(hidden)]
     context.guard.check(Deed("read", readable(each)) for each in seen)
     text, was_cut = await _patch(repository, between, paths, hidden) if seen else ("", False)
@@ -95,6 +96,11 @@ async def difference(
         "text": text,
         "cut": was_cut,
     }
+
+
+def _is_hidden(context: Context, path: str) -> bool:
+    """Whether it may not be shown. Where secrets are kept nobody is asked about each file: there are too many."""
+    return is_withheld(path, context.guard.layers) or context.guard.verdict(Deed("read", path)).verdict == "deny"
 
 
 async def _patch(

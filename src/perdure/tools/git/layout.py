@@ -17,6 +17,7 @@ NO_LINKS: Final = (
     "refs/heads", "refs/tags", "refs/perdure", "logs", "logs/HEAD", "logs/refs", "info", "worktrees", "shallow",
 )  # fmt: skip
 """What git makes itself, and never as a link."""
+CLONED: Final = "a clone of it can be worked with (git clone)"
 LONGEST: Final = 4096
 """Bytes of a file that says where something is."""
 
@@ -55,6 +56,10 @@ def bare_layout_of(root: Path) -> Layout:
 def _linked(root: Path, dot: Path) -> Layout:
     """A linked worktree: the place it names must name it in turn, or anybody could send us anywhere."""
     own = _led_to(dot, root, "gitdir: ")
+    if not own.is_dir():
+        raise _odd(dot, f"leads to {own}, where nothing is")
+    if not _kind(own / "commondir"):
+        raise _odd(dot, f"leads to {own}: it is a submodule, or git's own files were put elsewhere", CLONED)
     common = _led_to(own / "commondir", own)
     back = _led_to(own / "gitdir", own)
     if own.parent != common / "worktrees" or back != dot.resolve():
@@ -117,5 +122,6 @@ def _kind(path: Path) -> int:
         return 0
 
 
-def _odd(path: Path, why: str) -> ToolFailure:
-    return refusal(LAYOUT, "denied", f"{path} {why}; this repository is not worked with", file=str(path))
+def _odd(path: Path, why: str, instead: str = "") -> ToolFailure:
+    told = f"{path} {why}; this repository is not worked with"
+    return refusal(LAYOUT, "denied", f"{told}; {instead}" if instead else told, file=str(path))

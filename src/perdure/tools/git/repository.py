@@ -149,29 +149,31 @@ def is_within(hands: Hands | None) -> bool:
 async def opened(context: Context, worktree: str = "") -> Repository:
     """The repository of the workspace, or of a worktree of the engine's own, after a look at its settings."""
     context.kept_in(context.hands.tier)
-    repository, suspects = await _looked_at(context.hands, worktree)
+    repository, suspects = await looked_at(context.hands, worktree)
     _have_agreed(context, suspects, repository.state)
     return repository
 
 
 async def opened_again(hands: Hands, worktree: str = "") -> Repository:
     """The same, where nobody can be asked: a failure, unless a person has agreed to its settings before."""
-    repository, suspects = await _looked_at(hands, worktree)
-    if suspects and recall(_agreement(suspects, repository.state)) is None:
+    repository, suspects = await looked_at(hands, worktree)
+    if suspects:
         told = f"nobody has agreed to {suspects[0].key} in {suspects[0].file}"
         raise refusal(CONFIG, "denied", told, file=suspects[0].file, key=suspects[0].key)
     return repository
 
 
-async def _looked_at(hands: Hands, worktree: str) -> tuple[Repository, list[Setting]]:
-    """The repository, and those of its settings that a person has to agree to."""
+async def looked_at(hands: Hands, worktree: str = "") -> tuple[Repository, list[Setting]]:
+    """The repository, and its settings if a person has to agree to some of them first. Then git is asked nothing."""
     root = hands.workspace if not worktree else hands.state / WORKTREES / _plain(worktree)
     layout = layout_of(root)
     await _refuse_without(hands)
     settings = await settings_of(layout, hands.tier)
     found = {each.key: each.value for each in settings}
     repository = Repository(layout, hands.state / GIT, found, is_own=bool(worktree), tier=hands.tier)
-    return repository, suspects_of(layout, settings)
+    suspects = suspects_of(layout, settings)
+    is_agreed = not suspects or recall(_agreement(suspects, repository.state)) is not None
+    return repository, [] if is_agreed else suspects
 
 
 async def _refuse_without(hands: Hands) -> None:
@@ -189,13 +191,13 @@ def _plain(worktree: str) -> str:
 
 def _have_agreed(context: Context, suspects: list[Setting], state: Path) -> None:
     """A person agrees once to settings, as they stand; whoever changes them has to be agreed with anew."""
-    if not suspects or recall(note := _agreement(suspects, state)) is not None:
+    if not suspects:
         return
     shown = _shown(suspects)
     keys = ", ".join(sorted({each.key for each in suspects}))
     why = f"{CONFIG}: settings of the repository can run programs or reach elsewhere: {keys} in {suspects[0].file}"
     context.guard.ask(Deed("use", "git:config"), why, shown)
-    keep(note, shown.encode())
+    keep(_agreement(suspects, state), shown.encode())
 
 
 def _agreement(suspects: list[Setting], state: Path) -> Path:

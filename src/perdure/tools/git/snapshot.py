@@ -41,6 +41,10 @@ class Change(NamedTuple):
         return {"path": readable(self.path), "change": self.how}
 
 
+Asked = tuple[Sequence[str], Sequence[str]]
+"""The paths that are wanted, none for all; and those of them that have to match something."""
+
+
 class Snapshot(NamedTuple):
     """A tree, and what is different in it."""
 
@@ -48,11 +52,12 @@ class Snapshot(NamedTuple):
     changes: list[Change]
 
 
-async def snapshot_of(draft: Repository, desk: Desk, parent: str, paths: Sequence[str], context: Context) -> Snapshot:
+async def snapshot_of(draft: Repository, desk: Desk, parent: str, asked: Asked, context: Context) -> Snapshot:
     """The tree of a commit with what is in the working tree, or with some of its paths on top of its parent."""
+    paths, certain = asked
     old = parent or await draft.line("mktree")
     names = await _touched(draft, desk, paths)
-    await refuse_unmatched(draft, parent, paths)
+    await refuse_unmatched(draft, parent, certain)
     check_reading(context, names)
     await refuse_converted(draft, names)
     await put(draft, desk, names)

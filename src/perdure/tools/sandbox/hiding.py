@@ -33,15 +33,10 @@ def hidden_from(context: Context) -> list[Path]:
 
 def _is_hidden(path: str, layers: tuple[Layer, ...], *, judged: bool) -> bool:
     deed = Deed("read", path)
-    rule = rule_for(path) if _is_suspect(path) else None
-    if rule is not None and (rule.read == "deny" or asking([deed], layers)):
+    rule = rule_for(path)
+    if rule is not None and rule.hidden and (rule.read == "deny" or asking([deed], layers)):
         return True
     return judged and judge(layers, deed).verdict != "allow"
-
-
-def _is_suspect(path: str) -> bool:
-    """Whether a rule could be about it: all names that are kept secret begin with a point, in some writing."""
-    return not path.isascii() or any(part.startswith(".") for part in path.split("/"))
 
 
 def _files(root: Path) -> Iterator[str]:

@@ -60,4 +60,9 @@ def _summary(made: Comparison, after: Report) -> str:
     told = [f"{word}: {named(tests)}" for word, tests in parts.items() if tests]
     told += [f"failing, and nobody knows whether before: {named(made.unsure)}"] if made.unsure else []
     told += [f"{made.fewer} fewer than before"] if made.fewer else []
-    return "; ".join([*told, *(["all tests pass"] if made.all_pass else [])]) or after.summary
+    told += [_all(after.passed)] if made.all_pass else []
+    return "; ".join(told) or after.summary
+
+
+def _all(passed: int | None) -> str:
+    return "the one test passes" if passed == 1 else f"all {passed} tests pass" if passed else "all tests pass"

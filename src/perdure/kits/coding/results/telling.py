@@ -13,6 +13,8 @@ LONGEST: Final = 200
 
 def summary_of(report: Report) -> str:
     """A report in one line."""
+    if report.broken is not None and report.empty:
+        return report.broken
     if report.broken is not None:
         why = report.broken.partition("\n")[0]
         return f"the tests could not be run: {why if len(why) <= LONGEST else why[: LONGEST - 1] + '…'}"

@@ -108,6 +108,7 @@ async def commit(  # noqa: PLR0913  each is a word of the plan
     expect: Short | None = None,
     worktree: Short = "",
     copy: Short = "",
+    absent: bool = False,
 ) -> dict[str, Any]:
     """Commit files as they are, on a branch that nobody has checked out.
 
@@ -119,13 +120,14 @@ async def commit(  # noqa: PLR0913  each is a word of the plan
         expect: The commit that the branch must be at; empty text: it must not be there yet.
         worktree: A worktree of the engine's own, by the name that git.worktree gave; empty: the workspace.
         copy: A branch that was opened from a commit, by the name that branch.open gave: what was changed there since.
+        absent: Whether paths that match no file are passed over; else nothing is committed.
     """
     ref = branch_ref(branch or branch_for(context.run))
     repository = await _opened(context, worktree, copy)
 
     async def prepare(draft: Repository, desk: Desk) -> Intent:
         at = await repository.commit_at(expect) if expect else expect
-        wanted = Wanted(ref, Words(message, author), specs(paths), at)
+        wanted = Wanted(ref, Words(message, author), specs(paths), at, absent)
         if not copy:
             return await commit_intent(draft, desk, context, wanted)
         return await copy_intent(draft, desk, context, wanted, copy_of(context, copy))
