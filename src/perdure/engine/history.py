@@ -8,7 +8,7 @@ from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.engine.result import StepResult
 from perdure.engine.viewing import View
-from perdure.plan.model.steps import AgentStep, Grouping
+from perdure.plan.model.steps import AgentStep, Grouping, SubplanStep
 from perdure.ports import Entry, Journal
 
 
@@ -45,7 +45,7 @@ def visit_of(view: View, entry: Entry, event: e.Event, about: Callable[[str], bo
     if not e.ends_step(event) or isinstance(event, e.StepPassed) or not about(event.step):
         return None
     cell = view.state.cells[event.step]
-    is_group = isinstance(cell.step, Grouping)
+    is_group = isinstance(cell.step, (Grouping, SubplanStep))
     agent = cell.step.agent if isinstance(cell.step, AgentStep) else ""
     made = StepResult(view.state, cell)
     return Visit(event.step, made.visits, made.exit, made.output, made.failure, entry.at, is_group, agent)

@@ -34,7 +34,6 @@ COMMIT = {"commit": "0123456789abcdef", "tree": "…", "count": 1, "files": [{"p
         ({"broken_now": [], "summary": "all 5 tests pass"}, ["tests: all 5 tests pass"]),
         ({"cause": "A typo.", "mend": "…", "lesson": "Read twice."}, ["cause: A typo.", "learned: Read twice."]),
         ({"summary": "S", "changes": [{"title": "One"}]}, ["planned 1 change: S", "  1. One"]),
-        ({"summary": "S", "changes": [{"title": "One"}], "rest": "R"}, []),
         ({"branch": "b", "title": "One", "said": "Done."}, ["changed, on a copy of its own: One"]),
         ({"set": "s", "changes": [{"path": "a"}], "merged": ["a"]}, ["brought in: a; merged line by line: a"]),
         (COMMIT, ["committed 0123456789: a.py"]),

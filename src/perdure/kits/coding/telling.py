@@ -41,10 +41,6 @@ def _of_facts(given: Mapping[str, Any]) -> Iterator[str]:
             return
 
 
-def _known(given: Mapping[str, Any]) -> Iterator[str]:  # noqa: ARG001  it was told when it came
-    yield from ()
-
-
 def _copied(given: Mapping[str, Any]) -> Iterator[str]:
     yield f"copied {given['files']} files of commit {given['commit'][:10]}"
 
@@ -82,7 +78,6 @@ _TELLERS: Final[tuple[tuple[frozenset[str], Callable[[Mapping[str, Any]], Iterat
     (frozenset({"broken_now", "summary"}), _compared),
     (frozenset({"cause", "lesson"}), _understood),
     (frozenset({"set", "changes"}), _written),
-    (frozenset({"summary", "changes", "rest"}), _known),
     (frozenset({"summary", "changes"}), _planned),
     (frozenset({"title", "said"}), _changed),
     (frozenset({"commit", "count", "files"}), _committed),
