@@ -26,8 +26,8 @@ VARIES = (
     (re.compile(r"of \d+ visits|\d\d,\d{3} tokens|in \d+\.\d+s"), "N"),
 )
 """What is another one each time."""
-LOST = "its process is gone"
-"""What was under way when the process was killed is chance."""
+CHANCE = ("its process is gone", "changed, on a copy of its own")
+"""What was under way when the process was killed, and what it had done and could not say any more."""
 
 
 def played() -> str:
@@ -58,7 +58,7 @@ def _cut(lines: Iterator[str]) -> Iterator[str]:
 
 def same(shown: str) -> list[str]:
     """The lines that are the same each time; not their order, because changes are made side by side."""
-    lines = (line for line in shown.splitlines() if LOST not in line)
+    lines = (line for line in shown.splitlines() if not any(words in line for words in CHANCE))
     return sorted(_plain(line) for line in lines)
 
 
