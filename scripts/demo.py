@@ -44,7 +44,8 @@ def main() -> None:
 
 
 def _story() -> None:
-    os.environ |= {"PERDURE_DB": "runs.db", "PERDURE_MODEL": "script:answers.json"}
+    os.environ |= {"PERDURE_DB": "runs.db", "PERDURE_MODEL": "script:answers.json", "GIT_PAGER": "cat"}
+    os.environ |= {"XDG_CONFIG_HOME": str(Path("config").absolute())}  # nobody's own policy has a say in the story
     title("A small repository with a history: a dozen modules of a shop's till, and their tests.")
     make(Path("till"))
     show("git", "-C", "till", "log", "--oneline", "--reverse")
