@@ -9,14 +9,16 @@ from types import ModuleType
 
 import agent_scenes
 import pytest
-from agent_scenes import ASKED, EFFECTS, REVISIONS, SCENES, plan_for, settings
+from agent_scenes import ASKED, EFFECTS, REVISIONS, SCENES, look, plan_for, settings
 from engine_victim import effects
 
-from perdure import Engine
+from perdure import Engine, Plan
+from perdure.agents import Agent
 from perdure.core import events as e
 from perdure.core.events import decode
 from perdure.journal.memory import MemoryJournal
 from perdure.testing.crashes import Disk, Fault, crashing
+from perdure.testing.models import ScriptedModel, calls
 from perdure.testing.replays import assert_replays
 
 MOST_TURNS = 200
@@ -94,6 +96,26 @@ def test_e10_killed_at_every_turn_it_goes_on_there(scene, what, place):
         if not was_there:
             break
     assert 3 < turn < MOST_TURNS
+
+
+@pytest.mark.parametrize("what", ["lose", "keep"])
+async def test_e10_killed_with_a_mistaken_wish_under_way_it_goes_on_and_the_model_hears_of_it(what, place):
+    means = {"tools": [look], "agents": [Agent(name="looker", strategy="react", tools=("shop.*",))]}
+    plan = Plan.model_validate({"steps": [{"id": "go", "agent": "looker", "task": "Look around"}]})
+    for turn in (2, 3, 4):
+        journal, model = MemoryJournal(), ScriptedModel([calls("shop.look", on="shelf"), "There is no shelf."])
+        plot = lambda n, _, turn=turn: Fault(what) if n == turn else None  # noqa: E731  a word for it would say no more
+        async with crashing(journal, plot, **means, models={"default": model}) as engine:
+            dead = asyncio.Event()
+            engine.journal.died = dead.set
+            ended = asyncio.ensure_future(_ended(asyncio.ensure_future(engine.start(plan))))
+            await asyncio.wait_for(dead.wait(), 20)
+            ended.cancel()
+        async with Engine.open(journal=Disk(journal), resume=True, **means, models={"default": model}) as engine:
+            (run,) = await journal.runs()
+            result = await asyncio.wait_for(engine.run(run.id).result(), 20)
+        assert result.output == "There is no shelf."
+        assert 'no argument "on"' in model.asked[-1].remarks[-1].text
 
 
 # ------------------------------------------------------------------------------- real processes

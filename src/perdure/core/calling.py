@@ -4,7 +4,7 @@ It is told once, when somebody is about to carry the run on, and costs what is l
 for sure whether a step comes (a condition, a jump forward), it counts as one that does.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from perdure.core.cells import Body, Cell, Graph, Grown, Serial, Work
@@ -68,7 +68,7 @@ class _Ahead:
         while stack:
             cell = stack.pop()
             if isinstance(cell.body, Work):
-                yield from _at_work(cell)
+                yield from _as_wished(_at_work(cell)) if _is_grown(cell) else _at_work(cell)
             elif cell.status == "active":
                 yield from self._of_group(cell)
             elif cell.question:  # somebody may say that it begins again
@@ -83,7 +83,7 @@ class _Ahead:
         if cell.strategy:
             yield Called("strategy", cell.strategy, cell.key, _memo_of(cell))
         for node in self._children(cell):
-            yield from self._to_come(node)
+            yield from _as_wished(self._to_come(node)) if isinstance(cell.body, Grown) else self._to_come(node)
 
     def _children(self, cell: Cell) -> Iterator[Node]:
         """The steps inside that were not begun, or may be entered anew."""
@@ -138,6 +138,15 @@ class _Ahead:
             self._plans.add(name)
             for child in self._state.rules.outline(digest).index.root.children:
                 yield from self._to_come(child)
+
+
+def _is_grown(cell: Cell) -> bool:
+    return cell.parent is not None and isinstance(cell.parent.body, Grown)
+
+
+def _as_wished(called: Iterable[Called]) -> Iterator[Called]:
+    """What an agent wants, which may be wrong: the tool says so when it is called, and whoever wanted it hears it."""
+    return (each._replace(given=None) if each.kind == "tool" else each for each in called)
 
 
 def _memo_of(cell: Cell) -> Mapping[str, Any] | None:

@@ -95,8 +95,9 @@ def test_each_is_worked_on_or_refused_with_a_sentence_and_nothing_in_it_runs(yar
 # ------------------------------------------------------------------------------- what a person agrees to
 
 
-def test_who_agrees_to_settings_has_the_work_done_and_still_nothing_runs(yard):
-    at = yard("settings")
+@pytest.mark.parametrize("name", ["settings", "borrowing"])
+def test_who_agrees_to_settings_has_the_work_done_and_still_nothing_runs(yard, name):
+    at = yard(name)
     done = at.code("--test", "", code=ASKED)
     [approve] = re.findall(r"^  (perdure approve .*)$", done.stderr, re.MULTILINE)
     at.do(*approve.split()[1:4], code=0)

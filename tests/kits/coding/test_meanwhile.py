@@ -80,12 +80,13 @@ def test_the_same_lines_are_changed_by_both_and_a_person_is_asked(task, root):
     assert commits(root, BRANCH) == [*BEGIN, "Theirs"]
 
 
-def test_what_a_person_has_settled_meanwhile_is_joined(task, root):
+@pytest.mark.parametrize("settled", [["update-ref", f"refs/heads/{BRANCH}", "main"], ["branch", "-q", "-D", BRANCH]])
+def test_what_a_person_has_settled_meanwhile_is_gone_on_with(task, root, settled):
     task.then["shape_hold"] = lambda: theirs(root, BRANCH, {"calc.py": "def add(a, b):\n    return b + a\n"})
     go(task)
-    git(root, "update-ref", f"refs/heads/{BRANCH}", "main")
+    git(root, *settled)
     found = asyncio.run(task.answered("again"))
-    assert (found.status, found.branch, found.joined) == ("succeeded", BRANCH, True)
+    assert (found.status, found.branch, found.joined) == ("succeeded", BRANCH, False)
     assert shown(root, BRANCH, "calc.py") == ADD
 
 

@@ -89,6 +89,12 @@ def test_e23_a_first_stage_that_never_holds_leaves_nothing_to_keep(root):
     assert "taken back: Log in orders" in work.report.failure
 
 
+def test_e23_without_a_command_that_tests_it_nobody_is_asked(root):
+    work = carry_out(root, shaped("rollout"), script(BAD), test=[])
+    assert (work.result.status, work.team.tasks, work.state) == ("failed", [], {})
+    assert "name one with --test" in work.report.failure
+
+
 def test_e23_without_calls_left_it_ends_by_its_budget(root):
     work = carry_out(root, shaped("rollout", budget={"calls": 4}), script(BAD))
     assert (work.result.status, work.result.failure.kind, work.state) == ("failed", "budget", {})

@@ -28,7 +28,8 @@ FOUND = {
     "mend": "Look at 100 and 400.",
     "lesson": "Test the exceptions.",
 }
-WRITTEN = {"summary": "Test the centuries", "files": ["test_centuries.py"]}
+WRITTEN = {"summary": "Test the centuries", "files": ["test_centuries.py", "test_nothing.py"]}
+"""One more than was written."""
 
 
 @pytest.fixture
@@ -90,6 +91,12 @@ def test_e23_what_is_not_mended_ends_the_run_and_the_repository_is_as_it_was(roo
     assert "still find something, after 5 rounds" in work.report.failure
     assert len(work.report.rounds) == 6
     assert (work.report.branch, work.state) == ("", {})
+
+
+def test_e23_without_a_command_that_tests_it_nobody_is_asked(root):
+    work = carry_out(root, shaped("tests_first"), script(), test=[])
+    assert (work.result.status, work.team.tasks, work.state) == ("failed", [], {})
+    assert "name one with --test" in work.report.failure
 
 
 def test_e23_without_calls_left_it_ends_by_its_budget(root):

@@ -5,6 +5,7 @@ import random
 from collections import Counter
 
 import branching_scene
+import larger_scenes
 import loop_scene
 import memory_scene
 import pytest
@@ -24,6 +25,7 @@ WAYS = {
     "loop": (loop_scene.furnished, loop_scene.SCRIPT),
     "memory": (project, memory_scene.SCRIPT),
     "branching": (project, branching_scene.SCRIPT),
+    **larger_scenes.SCENES,
 }
 
 

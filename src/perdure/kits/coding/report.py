@@ -90,7 +90,7 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         left_out=_left_out(result, kept),
         wanted=tuple(_wanted(visits)),
         diff=_at(_output(result, "difference"), "text") or "",
-        joined=_is_joined(result),
+        joined=_at(_output(result, "join"), "how") == "merge",
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
         usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
     )
@@ -267,9 +267,13 @@ def _diff(report: Report) -> Iterator[str]:
 
 
 def _next(report: Report) -> Iterator[str]:
-    if report.branch:
-        yield ""
+    if not report.branch:
+        return
+    yield ""
+    if report.status == "succeeded":
         yield f"Take it with: git merge {report.branch}"
+    else:
+        yield f"That is not all of it. Have it go on, or take it back with: perdure rollback {report.run}"
 
 
 def _few(names: Sequence[str]) -> str:

@@ -74,7 +74,10 @@ def refuse_without_room(size: int, place: Path) -> None:
     """`ToolFailure` if a copy of so many bytes would leave too little of a disk."""
     free = shutil.disk_usage(place).free
     if free < size + SPARE:
-        raise ToolFailure("unavailable", f"a branch takes {size:,} bytes, and {free:,} are free; make room for it")
+        raise ToolFailure(
+            "unavailable",
+            f"a branch takes {size:,} bytes, and {free:,} are free, of which {SPARE:,} are left; make room",
+        )
 
 
 def _taken(tree: Tree, each: Found, to: Path) -> Image:

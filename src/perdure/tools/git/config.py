@@ -96,6 +96,16 @@ def _reads_further(setting: Setting) -> ToolFailure:
 
 def _borrowed(layout: Layout) -> list[Setting]:
     """Objects from elsewhere: what is in another repository could be shown or sent by way of this one."""
-    file = layout.common / "objects" / "info" / "alternates"
+    file = _alternates(layout)
     said = file.read_bytes()[:LARGEST].decode("utf-8", "backslashreplace") if file.is_file() else ""
     return [Setting(str(file), "alternates", line) for line in said.splitlines() if line.strip()]
+
+
+def borrowed_by(layout: Layout) -> tuple[Path, ...]:
+    """The directories that such objects are in, as far as they are there."""
+    places = [layout.common / "objects" / each.value for each in _borrowed(layout)]
+    return tuple(each.resolve() for each in places if each.is_dir())
+
+
+def _alternates(layout: Layout) -> Path:
+    return layout.common / "objects" / "info" / "alternates"

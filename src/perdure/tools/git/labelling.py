@@ -15,6 +15,8 @@ async def label_intent(draft: Repository, ref: str, target: str, message: str = 
     commit = await draft.commit_at(target)
     if tip := await tip_of(draft, ref):
         raise refusal(HELD, "unmet", f"{ref} is there already, at {tip[:12]}; nothing was changed", ref=ref, now=tip)
+    if ref.startswith(HEADS):  # somebody's HEAD may be on a branch that has no commit yet
+        refuse_checked_out(draft, ref)
     new = await _tag_object(draft, ref, commit, message) if message else commit
     return Intent((Update(ref, "", new),), {"ref": ref, "before": None, "after": new, "commit": commit})
 

@@ -11,7 +11,7 @@ import msgspec
 from perdure.core.policy import Deed
 from perdure.tools.context import Context
 from perdure.tools.failure import ToolFailure
-from perdure.tools.git.config import Setting, settings_of, suspects_of
+from perdure.tools.git.config import Setting, borrowed_by, settings_of, suspects_of
 from perdure.tools.git.desk import Intent
 from perdure.tools.git.faltering import kind_of
 from perdure.tools.git.keeping import keep, recall
@@ -48,6 +48,8 @@ class Repository:
     """What git may write to. A look at a repository writes nothing."""
     sees: tuple[Path, ...] = ()
     """What git may read beside the repository."""
+    borrowed: tuple[Path, ...] = ()
+    """Where it has objects from that are not its own; a person has agreed to that."""
     tier: Tier = "none"
 
     def drafting(self, place: Path, variables: Mapping[str, str]) -> "Repository":
@@ -97,7 +99,7 @@ class Repository:
     ) -> Said:
         """Have git do something. A failure, unless it ends with one of these codes."""
         places = {"GIT_DIR": str(self.layout.own), "GIT_WORK_TREE": str(self.root)}
-        sees = (*dict.fromkeys(self.layout), *self.sees)
+        sees = (*dict.fromkeys(self.layout), *self.sees, *self.borrowed)
         told = {**places, **self.variables, **(variables or {})}
         said = await run(Job(arguments, self.root, told, given, SECONDS, most, cut, sees, self.changes, self.tier))
         return _refused_but(codes, arguments[0], said)
@@ -105,7 +107,7 @@ class Repository:
     async def tell(self, *arguments: str, given: bytes, hear: Hear, seconds: float) -> None:
         """Have git say more than anybody wants to hold at once: whoever hears it takes it piece by piece."""
         places = {"GIT_DIR": str(self.layout.own), "GIT_WORK_TREE": str(self.root), **self.variables}
-        sees = (*dict.fromkeys(self.layout), *self.sees)
+        sees = (*dict.fromkeys(self.layout), *self.sees, *self.borrowed)
         job = Job(arguments, self.root, places, given, seconds, 0, sees=sees, tier=self.tier, hear=hear)
         _refused_but((0,), arguments[0], await run(job))
 
@@ -170,7 +172,9 @@ async def looked_at(hands: Hands, worktree: str = "") -> tuple[Repository, list[
     await _refuse_without(hands)
     settings = await settings_of(layout, hands.tier)
     found = {each.key: each.value for each in settings}
-    repository = Repository(layout, hands.state / GIT, found, is_own=bool(worktree), tier=hands.tier)
+    repository = Repository(
+        layout, hands.state / GIT, found, is_own=bool(worktree), borrowed=borrowed_by(layout), tier=hands.tier
+    )
     suspects = suspects_of(layout, settings)
     is_agreed = not suspects or recall(_agreement(suspects, repository.state)) is not None
     return repository, [] if is_agreed else suspects
