@@ -3,7 +3,7 @@ SHELL := /bin/bash
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test check fix bench soak lock
+.PHONY: help setup demo record test check fix bench soak lock
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -16,6 +16,9 @@ $(READY): requirements-dev.lock requirements-local.lock pyproject.toml scripts/s
 
 demo: $(READY) ## Refactor a repository with a scripted model, killed in the middle
 	@$(BIN)/python scripts/demo.py
+
+record: $(READY) ## Write what the demo says into the README
+	@$(BIN)/python scripts/demo_recording.py
 
 check: $(READY) ## Lint, types, layers, docs
 	$(BIN)/ruff check .

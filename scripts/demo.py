@@ -44,7 +44,8 @@ def main() -> None:
 
 
 def _story() -> None:
-    os.environ |= {"PERDURE_DB": "runs.db", "PERDURE_MODEL": "script:answers.json"}
+    os.environ |= {"PERDURE_DB": "runs.db", "PERDURE_MODEL": "script:answers.json", "GIT_PAGER": "cat"}
+    os.environ |= {"XDG_CONFIG_HOME": str(Path("config").absolute())}  # nobody's own policy has a say in the story
     title("A small repository with a history: a dozen modules of a shop's till, and their tests.")
     make(Path("till"))
     show("git", "-C", "till", "log", "--oneline", "--reverse")
@@ -74,8 +75,8 @@ def _killed(*command: str) -> None:
             say(line.rstrip())
             if MARK in line:
                 os.kill(process.pid, signal.SIGKILL)
-                break
-        process.stderr and process.stderr.close()
+                return
+    sys.exit(f"perdure code has ended with {process.returncode}, before there was anything to kill")
 
 
 def _resumed(*command: str) -> None:
@@ -107,20 +108,22 @@ def _count(facts: list[dict[str, Any]]) -> None:
     lost = Counter(_visit(each) for each in facts if each["type"] == "attempt_lost")
     times = Counter(map(_visit, ended))
     before = sum(1 for each in ended if each["seq"] < killed)
-    used = [each["body"]["usage"] for each in ended if each["body"].get("usage", {}).get("calls")]
+    paid = [each for each in ended if each["body"].get("usage", {}).get("calls")]
     say(f"{before:>5} attempts had come to their end when it was killed; {max(times.values()) - 1} were made again")
     say(f"{len(lost):>5} were under way then; these were tried again, as their tools declare")
     say(f"{len(ended):>5} in all, of {len(times)} visits of steps: each was finished once")
-    usd = sum(each.get("usd") or 0 for each in used)
-    say(f"{len(used):>5} calls of the model, each paid for once: {_tokens(used):,} tokens, {usd:.2f} USD for a script")
+    lost_calls = len(lost.keys() & set(map(_visit, paid)))
+    once = f"once, {lost_calls} under way twice" if lost_calls else "once"
+    cost = f"{_sum(paid, 'tokens'):,.0f} tokens, {_sum(paid, 'usd'):.2f} USD for a script"
+    say(f"{len(paid):>5} calls of the model, each paid for {once}: {cost}")
 
 
 def _visit(fact: dict[str, Any]) -> tuple[str, int]:
     return fact["body"]["step"], fact["body"].get("visit", 1)
 
 
-def _tokens(used: list[dict[str, Any]]) -> int:
-    return sum(each.get("tokens") or 0 for each in used)
+def _sum(paid: list[dict[str, Any]], unit: str) -> float:
+    return sum(each["body"]["usage"].get(unit) or 0 for each in paid)
 
 
 def _next() -> None:

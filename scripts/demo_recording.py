@@ -22,11 +22,12 @@ VARIES = (
     (re.compile(r"^\d\d:\d\d:\d\d"), "…"),
     (re.compile(r"^[0-9a-f]{7}(?= )|(?<=committed )[0-9a-f]{10}"), "…"),
     (re.compile(r"^ *\d+ (?=attempts|were under|in all)"), "N "),
+    (re.compile(r", \d under way twice"), ""),
     (re.compile(r"of \d+ visits|\d\d,\d{3} tokens|in \d+\.\d+s"), "N"),
 )
 """What is another one each time."""
-LOST = "its process is gone"
-"""What was under way when the process was killed is chance."""
+CHANCE = ("its process is gone", "changed, on a copy of its own")
+"""What was under way when the process was killed, and what it had done and could not say any more."""
 
 
 def played() -> str:
@@ -55,10 +56,10 @@ def _cut(lines: Iterator[str]) -> Iterator[str]:
         until = found
 
 
-def same(shown: str) -> set[str]:
-    """The lines that are the same each time."""
-    lines = (line for line in shown.splitlines() if LOST not in line)
-    return {_plain(line) for line in lines}
+def same(shown: str) -> list[str]:
+    """The lines that are the same each time; not their order, because changes are made side by side."""
+    lines = (line for line in shown.splitlines() if not any(words in line for words in CHANCE))
+    return sorted(_plain(line) for line in lines)
 
 
 def _plain(line: str) -> str:
