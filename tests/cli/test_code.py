@@ -254,7 +254,7 @@ def test_e22_two_at_once_on_two_journals(code, place, repo):
 
 
 def test_another_model_does_not_answer_for_the_one_that_was_named(place, repo, code):
-    with waiting(place, "--repo", repo, "--model", script(place.path / "one.json")) as going:
+    with waiting(place, "--repo", repo, "--model", script(place.path / "one.json")):
         until(lambda: place.db.exists() and place.shown()["status"] == "waiting", "the wait")
         done = code("--yes", *TEST, model=script(place.path / "two.json"), ends=75)
         assert "PRD3104" in done.stderr
