@@ -109,8 +109,11 @@ def _count(facts: list[dict[str, Any]]) -> None:
     times = Counter(map(_visit, ended))
     before = sum(1 for each in ended if each["seq"] < killed)
     paid = [each for each in ended if each["body"].get("usage", {}).get("calls")]
-    say(f"{before:>5} attempts had come to their end when it was killed; {max(times.values()) - 1} were made again")
+    again = sum(many - 1 for many in times.values())
+    say(f"{before:>5} attempts had come to their end when it was killed; {again} were made again")
     say(f"{len(lost):>5} were under way then; these were tried again, as their tools declare")
+    if again:
+        sys.exit("That must not be: what was finished was done again.")
     say(f"{len(ended):>5} in all, of {len(times)} visits of steps: each was finished once")
     lost_calls = len(lost.keys() & set(map(_visit, paid)))
     once = f"once, {lost_calls} under way twice" if lost_calls else "once"

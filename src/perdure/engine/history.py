@@ -8,7 +8,7 @@ from perdure.core import events as e
 from perdure.core.calls import Failure
 from perdure.engine.result import StepResult
 from perdure.engine.viewing import View
-from perdure.plan.model.steps import AgentStep, Grouping, SubplanStep
+from perdure.plan.model.steps import AgentStep, Grouping, SubplanStep, ToolStep
 from perdure.ports import Entry, Journal
 
 
@@ -28,6 +28,8 @@ class Visit:
     """Whether it has given what steps in it gave."""
     agent: str = ""
     """Whom the plan names for it, if it is an agent's."""
+    tool: str = ""
+    """What the plan calls, if it is a call."""
 
 
 async def history(journal: Journal, run: str, about: Callable[[str], bool]) -> list[Visit]:
@@ -47,5 +49,6 @@ def visit_of(view: View, entry: Entry, event: e.Event, about: Callable[[str], bo
     cell = view.state.cells[event.step]
     is_group = isinstance(cell.step, (Grouping, SubplanStep))
     agent = cell.step.agent if isinstance(cell.step, AgentStep) else ""
+    tool = cell.step.tool if isinstance(cell.step, ToolStep) else ""
     made = StepResult(view.state, cell)
-    return Visit(event.step, made.visits, made.exit, made.output, made.failure, entry.at, is_group, agent)
+    return Visit(event.step, made.visits, made.exit, made.output, made.failure, entry.at, is_group, agent, tool)

@@ -15,6 +15,9 @@ CASES = {
         {"tests/__init__.py": "", "tests/test_a.py": "import unittest\n"},
         (*UNITTEST, "-s", "tests", "-t", "."),
     ),
+    "unittest without a package": ({"tests/test_a.py": "import unittest\n"}, (*UNITTEST, "-s", "tests")),
+    "deeper": ({"tests/unit/test_a.py": "import unittest\n"}, (*UNITTEST, "-s", "tests")),
+    "beside other tests": ({"tests/data.txt": "", "test_a.py": "import unittest\n"}, UNITTEST),
     "beside the code": ({"test_a.py": "import unittest\n"}, UNITTEST),
     "make": ({"Makefile": "all:\n\techo\ntest: all\n\tcheck\n"}, ("make", "test")),
     "make without tests": ({"Makefile": "latest:\n\techo\n"}, ()),
@@ -29,7 +32,7 @@ CASES = {
 def test_the_files_tell(case, tmp_path):
     files, words = CASES[case]
     for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert found(tmp_path) == words
 

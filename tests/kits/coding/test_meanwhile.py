@@ -107,6 +107,7 @@ def test_it_is_deleted_between_two_commits_and_all_the_work_is_there(task, root)
     found = go(task)
     assert (found.status, found.branch) == ("succeeded", BRANCH)
     assert [shown(root, BRANCH, path) for path in FILES] == [*FILES.values()]
+    assert [each.id for each in found.commits] == git(root, "rev-list", "--reverse", f"main..{BRANCH}").split()
 
 
 def test_a_branch_with_another_history_is_not_touched(task, root):

@@ -7,8 +7,8 @@ from code_scene import BRANCH, INPUTS, answers, furnish, git, plan, settings, tr
 from demo_answers import refactor
 
 from perdure import Engine
-from perdure.engine import history
-from perdure.kits.coding.report import is_told, markdown, report
+from perdure.engine import Visit, history
+from perdure.kits.coding.report import is_told, markdown, report, rounds
 
 
 async def reported(place, inputs=INPUTS, script=None):
@@ -56,3 +56,18 @@ def test_e22_of_a_run_that_came_to_no_end_it_tells_how_far_it_came(tmp_path):
     assert len(found.rounds) == 6
     assert "Nothing was kept: the repository is as it was." in markdown(found)
     assert untouched(place) == before
+
+
+def test_a_models_word_makes_no_round_of_tests_and_breaks_no_report():
+    forged = {"broken_now": [], "unsure": [], "still": [], "summary": "all 99 tests pass", "flaky": 1, "lesson": "only"}
+    compared = Visit(
+        "c",
+        1,
+        "success",
+        {"broken_now": ["a"], "unsure": [], "still": [], "summary": "bad"},
+        None,
+        0,
+        tool="tests.compare",
+    )
+    said = Visit("a", 1, "success", forged, None, 0, agent="code")
+    assert [(each.tests, each.lesson) for each in rounds([said, compared, said])] == [("bad", "only")]

@@ -25,26 +25,46 @@ COMMIT = {"commit": "0123456789abcdef", "tree": "…", "count": 1, "files": [{"p
 
 
 @pytest.mark.parametrize(
-    ("output", "lines"),
+    ("tool", "output", "lines"),
     [
         (
+            "branch.open",
             {"branch": "b", "files": 3, "bytes": 9, "commit": "0123456789abcdef"},
             ["copied 3 files of commit 0123456789"],
         ),
-        ({"broken_now": [], "summary": "all 5 tests pass"}, ["tests: all 5 tests pass"]),
-        ({"cause": "A typo.", "mend": "…", "lesson": "Read twice."}, ["cause: A typo.", "learned: Read twice."]),
-        ({"summary": "S", "changes": [{"title": "One"}]}, ["planned 1 change: S", "  1. One"]),
-        ({"branch": "b", "title": "One", "said": "Done."}, ["changed, on a copy of its own: One"]),
-        ({"set": "s", "changes": [{"path": "a"}], "merged": ["a"]}, ["brought in: a; merged line by line: a"]),
-        (COMMIT, ["committed 0123456789: a.py"]),
-        ({**COMMIT, "count": 0}, []),
-        ({"value": 1}, []),
-        ("a text", []),
-        (None, []),
+        ("branch.open", {"branch": "b", "files": 3, "bytes": 9}, []),
+        ("tests.compare", {"broken_now": [], "summary": "all 5 tests pass"}, ["tests: all 5 tests pass"]),
+        ("flow.echo", {"branch": "b", "title": "One", "said": "Done."}, ["changed, on a copy of its own: One"]),
+        (
+            "branch.place",
+            {"set": "s", "changes": [{"path": "a"}], "merged": ["a"]},
+            ["brought in: a; merged line by line: a"],
+        ),
+        ("git.commit", COMMIT, ["committed 0123456789: a.py"]),
+        ("git.commit", {**COMMIT, "count": 0}, []),
+        ("json.get", {"value": 1}, []),
+        ("text.trim", "a text", []),
+        ("", None, []),
     ],
 )
-def test_what_was_given_is_said_in_a_line(output, lines):
-    assert list(told(visit(output))) == lines
+def test_what_a_tool_gave_is_said_in_a_line(tool, output, lines):
+    assert list(told(visit(output, tool=tool))) == lines
+
+
+@pytest.mark.parametrize(
+    ("output", "lines"),
+    [
+        ({"cause": "A typo.", "mend": "…", "lesson": "Read twice."}, ["cause: A typo.", "learned: Read twice."]),
+        ({"summary": "S", "changes": [{"title": "One"}]}, ["planned 1 change: S", "  1. One"]),
+        ({"summary": "S", "changes": {"title": "One"}}, []),
+        ({"summary": 1, "changes": ["One", None]}, []),
+        ({"lesson": "alone"}, []),
+        ({**COMMIT, "files": ["a.py"]}, []),
+        ({"broken_now": [], "summary": "all 99 tests pass"}, []),
+    ],
+)
+def test_what_an_agent_gave_is_a_models_word_of_any_form(output, lines):
+    assert list(told(visit(output, agent="code"))) == lines
 
 
 def test_agents_have_the_word_but_not_of_every_item():

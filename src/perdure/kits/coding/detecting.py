@@ -1,11 +1,14 @@
 """Which command tests a repository, as far as its files tell. Nothing is run, and nothing is parsed that could run."""
 
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 PYTEST: Final = ("python3", "-m", "pytest", "-q")
 UNITTEST: Final = ("python3", "-m", "unittest", "discover")
+MOST: Final = 200
+"""Modules that are looked into."""
 LARGEST: Final = 256 * 1024
 """Bytes of a file that is looked into."""
 MARKS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
@@ -40,9 +43,16 @@ def _text(file: Path) -> str | list[str]:
 
 def _by_modules(root: Path) -> tuple[str, ...]:
     """The tests of a directory `tests`, or beside the code; modules that import pytest want that."""
-    found = [*sorted(root.glob("tests/test*.py")), *sorted(root.glob("test*.py"))][:200]
-    if not found:
+    below, beside = _modules(root, "tests/**/test*.py"), _modules(root, "test*.py")
+    if not below and not beside:
         return ()
-    if any("import pytest" in _text(each) for each in found):
+    if any("import pytest" in _text(each) for each in (*below, *beside)):
         return PYTEST
-    return (*UNITTEST, "-s", "tests", "-t", ".") if (root / "tests").is_dir() else UNITTEST
+    if not below:
+        return UNITTEST
+    is_package = (root / "tests/__init__.py").is_file()  # else nobody can import it from the root
+    return (*UNITTEST, "-s", "tests", *(("-t", ".") if is_package else ()))
+
+
+def _modules(root: Path, pattern: str) -> list[Path]:
+    return sorted(islice(root.glob(pattern), MOST))

@@ -85,12 +85,12 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         base=_at(steps["open"].output if "open" in steps else None, "commit") or "",
         summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
         commits=kept,
-        rounds=tuple(_rounds(visits)),
+        rounds=tuple(rounds(visits)),
         partial=result.partial,
         left_out=_left_out(result, kept),
         wanted=tuple(_wanted(visits)),
         diff=_at(_output(result, "difference"), "text") or "",
-        joined=_at(_output(result, "join"), "how") == "merge",
+        joined=_is_merged(result),
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
         usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
     )
@@ -102,18 +102,39 @@ def _branch(result: Result, branch: str) -> str:
     return branch if _is_joined(result) else aside or branch
 
 
+def _is_merged(result: Result) -> bool:
+    """Whether the branch had something of its own when the work was joined with it."""
+    return _at(_output(result, "join"), "how") == "merge"
+
+
 def _is_joined(result: Result) -> bool:
     return "join" in result.steps and result.steps["join"].exit == "success"
 
 
 def _commits(result: Result) -> tuple[Commit, ...]:
-    """Those that stand, in the order they were made; one that had nothing to say is none."""
-    keys = [key for key in result.steps if key.startswith("commits/") and key.endswith(".commit")]
+    """Those that stand, in the order they were made; one that had nothing to say is none.
+
+    What others have taken away from the branch meanwhile does not stand there.
+    """
     titles = [_at(each, "title") for each in _changes(result)]
-    made = [(_output(result, key), titles[_item(key)]) for key in keys]
-    rest = str(_at(_output(result, "shape"), "rest") or "").partition("\n")[0]
-    made += [(_output(result, name), rest) for name in ("rest", "aside")]
-    return tuple(_commit(each, str(title)) for each, title in made if _at(each, "count"))
+    made = [(_output(result, key), titles[_item(key)]) for key in _own_commits(result)]
+    shape = _output(result, "shape")
+    made += [
+        (_output(result, "rest"), _first(_at(shape, "rest"))),
+        (_output(result, "aside"), _first(_at(shape, "summary"))),
+    ]
+    seen = {_at(each, "commit") for each in _list(_output(result, "made"))}
+    there = [(each, title) for each, title in made if _at(each, "count") and (not seen or each["commit"] in seen)]
+    return tuple(_commit(each, str(title)) for each, title in there)
+
+
+def _own_commits(result: Result) -> list[str]:
+    """The steps that commit one change each."""
+    return [key for key in result.steps if key.startswith("commits/") and key.endswith(".commit")]
+
+
+def _first(text: Any) -> str:
+    return str(text or "").partition("\n")[0]
 
 
 def _changes(result: Result) -> Sequence[Any]:
@@ -127,27 +148,30 @@ def _item(key: str) -> int:
 
 
 def _left_out(result: Result, kept: Sequence[Commit]) -> tuple[str, ...]:
-    """Changes that were planned, and of whose files none is in any commit."""
+    """Changes that were planned, that have no commit of their own, and of whose files none is in another one."""
     there = {path for each in kept for path in each.files}
+    own = {_item(key) for key in _own_commits(result) if _at(_output(result, key), "count")}
     planned = [(str(_at(each, "title")), _list(_at(each, "files"))) for each in _changes(result)]
-    return tuple(title for title, files in planned if kept and files and not there & {*map(str, files)})
+    absent = [n for n, (_, files) in enumerate(planned) if n not in own and files and not there & {*map(str, files)}]
+    return tuple(planned[n][0] for n in absent if kept)
 
 
 def _commit(output: Any, title: str) -> Commit:
     return Commit(output["commit"], title, tuple(each["path"] for each in output["files"]))
 
 
-def _rounds(visits: Iterable[Visit]) -> Iterator[Round]:
+def rounds(visits: Iterable[Visit]) -> Iterator[Round]:
     """Each time that tests were compared, with what was read before it and the diagnosis that followed it."""
     read, last = None, None
     for each in visits:
-        if _at(each.output, "flaky") is not None:
+        if each.tool == "tests.read":
             read = each.output
-        elif _at(each.output, "broken_now") is not None:
+        elif each.tool == "tests.compare" and each.output is not None:
             yield from (last,) if last else ()
             last = _round(each.output, read)
-        elif last and _at(each.output, "lesson"):
-            last = replace(last, cause=each.output["cause"], lesson=each.output["lesson"])
+        elif last and each.agent and _at(each.output, "lesson"):
+            cause, lesson = (str(_at(each.output, word) or "") for word in ("cause", "lesson"))
+            last = replace(last, cause=cause, lesson=lesson)
     yield from (last,) if last else ()
 
 

@@ -1,13 +1,14 @@
 """A run on code as it goes on, in few lines: what was planned, changed, tried, learned and kept.
 
-What is said follows from what steps have given, and not from how they are called: so every way of working is told.
+What is said follows from which tools were called and what agents have given, and not from the names of steps: so every
+way of working is told. What an agent gives is a model's word, and may be of any form.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from perdure.engine import Visit
-from perdure.plan.raw import is_mapping
+from perdure.plan.raw import is_list, is_mapping
 from perdure.plan.visible import number_of
 
 FEW: Final = 4
@@ -28,31 +29,37 @@ def told(visit: Visit) -> Iterator[str]:
     if visit.failure is not None:
         yield f"{visit.step} failed, {visit.failure.kind}: {_short(visit.failure.message)}"
     elif is_mapping(visit.output):
-        yield from _of_facts(visit.output)
+        yield from _of_facts(visit, visit.output)
     elif visit.agent and "/" not in visit.step and isinstance(visit.output, str):
         word = "" if visit.exit == "success" else f", {visit.exit}"
         yield f"{visit.agent}{word}: {_short(visit.output)}"
 
 
-def _of_facts(given: Mapping[str, Any]) -> Iterator[str]:
-    for words, tell in _TELLERS:
-        if words <= given.keys():
-            yield from tell(given)
-            return
+def _of_facts(visit: Visit, given: Mapping[str, Any]) -> Iterator[str]:
+    if visit.agent:
+        yield from _planned(given)
+        yield from _understood(given)
+    elif tell := _TELLERS.get(visit.tool):
+        yield from tell(given)
 
 
 def _copied(given: Mapping[str, Any]) -> Iterator[str]:
-    yield f"copied {given['files']} files of commit {given['commit'][:10]}"
+    if "commit" in given:
+        yield f"copied {given['files']} files of commit {given['commit'][:10]}"
 
 
 def _planned(given: Mapping[str, Any]) -> Iterator[str]:
-    titles = [each["title"] for each in given["changes"] if is_mapping(each) and "title" in each]
+    changes = given.get("changes")
+    if not is_list(changes) or not isinstance(given.get("summary"), str):
+        return
+    titles = [each["title"] for each in changes if is_mapping(each) and "title" in each]
     yield f"planned {number_of(len(titles), 'change')}: {given['summary']}"
     yield from (f"  {number}. {title}" for number, title in enumerate(titles, 1))
 
 
-def _changed(given: Mapping[str, Any]) -> Iterator[str]:
-    yield f"changed, on a copy of its own: {given['title']}"
+def _changed(echoed: Mapping[str, Any]) -> Iterator[str]:
+    if {"branch", "title", "said"} <= echoed.keys():
+        yield f"changed, on a copy of its own: {echoed['title']}"
 
 
 def _written(given: Mapping[str, Any]) -> Iterator[str]:
@@ -65,6 +72,8 @@ def _compared(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _understood(given: Mapping[str, Any]) -> Iterator[str]:
+    if not {"cause", "lesson"} <= given.keys():
+        return
     yield f"cause: {given['cause']}"
     yield f"learned: {given['lesson']}"
 
@@ -74,16 +83,14 @@ def _committed(given: Mapping[str, Any]) -> Iterator[str]:
         yield f"committed {given['commit'][:10]}: {_few([each['path'] for each in given['files']])}"
 
 
-_TELLERS: Final[tuple[tuple[frozenset[str], Callable[[Mapping[str, Any]], Iterator[str]]], ...]] = (
-    (frozenset({"broken_now", "summary"}), _compared),
-    (frozenset({"cause", "lesson"}), _understood),
-    (frozenset({"set", "changes"}), _written),
-    (frozenset({"summary", "changes"}), _planned),
-    (frozenset({"title", "said"}), _changed),
-    (frozenset({"commit", "count", "files"}), _committed),
-    (frozenset({"commit", "bytes", "files"}), _copied),
-)
-"""By which words somebody who gave something is known; the first that has all of them counts."""
+_TELLERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]]] = {
+    "tests.compare": _compared,
+    "git.commit": _committed,
+    "branch.open": _copied,
+    "flow.echo": _changed,
+    **dict.fromkeys(("branch.place", "files.write", "files.edit", "files.patch"), _written),
+}
+"""What is said of what a tool has given."""
 
 
 def _few(paths: list[str]) -> str:

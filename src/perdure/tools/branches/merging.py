@@ -231,6 +231,9 @@ def _refuse_odd(merging: Merging, settled: Settled) -> None:
             raise ToolFailure("invalid", f"settled: {path!r} is no conflict; leave it out")
         if "directory" in clash.versions.kinds():
             raise ToolFailure("invalid", f"settled: {path} {clash.why}, which no text settles; make both sides alike")
+        if text is not None and (not clash.text or len(clash.text) > LETTERS):
+            told = "is no text" if not clash.text else "is too long to be shown whole"
+            raise ToolFailure("invalid", f"settled: {path} {told}, and so no text settles it; make both sides alike")
         if text is not None and has_marks(text):
             raise ToolFailure(
                 "invalid", f"settled: {path} still has marks in it; write the text that shall stand there"

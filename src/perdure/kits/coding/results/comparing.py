@@ -29,6 +29,8 @@ def compare(before: Report | None, after: Report | None) -> Comparison:
     """What has become of the tests. None: there was nothing to compare with, or there is nothing that runs them."""
     if after is None:
         return Comparison(ok=True, all_pass=False, summary="no tests were run")
+    if after.empty and (before is None or before.empty):
+        return Comparison(ok=True, all_pass=False, summary="there are no tests")
     if before is None:
         before = Report(ok=True, how=after.how)
     was, now = {**before.failing, **{identity(each): each for each in before.flaky}}, after.failing
