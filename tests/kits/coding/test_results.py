@@ -483,6 +483,14 @@ def test_tests_that_cannot_be_run_after_are_not_ok_and_nothing_counts_as_fixed()
     assert compare(broken("no tests ran"), report("x")).broken_now == ["x"]
 
 
+def test_where_there_were_none_it_is_no_harm_that_there_are_none():
+    none = broken("no tests ran").model_copy(update={"empty": True})
+    for before in (None, none):
+        found = compare(before, none)
+        assert (found.ok, found.all_pass, found.summary) == (True, False, "no tests ran")
+    assert not compare(report(), none).ok
+
+
 def test_with_nothing_before_all_that_fails_is_new_and_with_nothing_after_nothing_is_worse():
     assert compare(None, report("x")).broken_now == ["x"]
     assert (compare(None, report()).ok, compare(None, report()).all_pass) == (True, True)

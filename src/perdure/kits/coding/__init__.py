@@ -4,10 +4,10 @@
 """
 
 from functools import cache
-from importlib import import_module, resources
+from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from perdure.plan import Plan
 
 __all__ = ["TOOLS", "plans"]
-
-_HOMES: Final = {"TOOLS": "perdure.kits.coding.tools"}
-"""Where names are that are imported when they are first used."""
 
 
 @cache
@@ -32,6 +29,8 @@ def plans() -> "Mapping[str, Plan]":
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name == "TOOLS":
+        from perdure.kits.coding.tools import TOOLS  # noqa: PLC0415  they are heavy, and who looks at plans needs none
+
+        return TOOLS
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

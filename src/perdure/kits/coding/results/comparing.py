@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel
 
+from perdure.kits.coding.results.reading import NO_TESTS
 from perdure.kits.coding.results.report import WHOLE, Report, identity
 from perdure.kits.coding.results.telling import named
 
@@ -30,7 +31,7 @@ def compare(before: Report | None, after: Report | None) -> Comparison:
     if after is None:
         return Comparison(ok=True, all_pass=False, summary="no tests were run")
     if after.empty and (before is None or before.empty):
-        return Comparison(ok=True, all_pass=False, summary="there are no tests")
+        return Comparison(ok=True, all_pass=False, summary=NO_TESTS)
     if before is None:
         before = Report(ok=True, how=after.how)
     was, now = {**before.failing, **{identity(each): each for each in before.flaky}}, after.failing
