@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import click
 import msgspec
+import requirements
 from click.testing import CliRunner
 from pydantic import BaseModel
 
@@ -260,6 +261,8 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "rules": rules_on_failures,
     "rulebook": rulebook,
     "contracts": contracts,
+    "requirements": requirements.table,
+    "open": requirements.still_open,
     **{f"way_{name}": partial(way, name) for name in templates()},
 }
 
@@ -273,7 +276,7 @@ def _with_parts(text: str) -> str:
 
 def wanted() -> Iterator[tuple[Path, str]]:
     """Every file with a generated part, as it should be."""
-    for path in sorted(ROOT.glob("docs/**/*.md")):
+    for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))):
         text = path.read_text(encoding="utf-8")
         if PART.search(text):
             yield path, _with_parts(text)

@@ -1,4 +1,4 @@
-"""S14, and the user's policy: who may write it, what it says, and that a broken one lets nothing pass."""
+"""E7, S14, and the user's policy: who may write it, what it says, and that a broken one lets nothing pass."""
 
 import os
 from pathlib import Path

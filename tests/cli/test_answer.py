@@ -1,4 +1,4 @@
-"""`perdure answer`, `approve`, `reject`: which question, what value, and what happens next."""
+"""E16: `perdure answer`, `approve`, `reject`: which question, what value, and what happens next."""
 
 import json
 

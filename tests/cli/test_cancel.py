@@ -1,4 +1,4 @@
-"""`perdure cancel`: a run, or one step of it."""
+"""E16: `perdure cancel`: a run, or one step of it."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""`perdure edit`, and `perdure diff` and `perdure draw` of a run: plans that change while they run."""
+"""E16: `perdure edit`, and `perdure diff` and `perdure draw` of a run: plans that change while they run."""
 
 import json
 import shlex

@@ -1,4 +1,7 @@
-"""`perdure fork`: a new run from where another one stood, in this process or through the one that has the journal."""
+"""`perdure fork`: a new run from where another one stood, in this process or through the one that has the journal.
+
+E4.
+"""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Commands that look after a journal: ls, export, import, gc; each with what can go wrong."""
+"""E8 E15 E16: commands that look after a journal: ls, export, import, gc; each with what can go wrong."""
 
 import json
 import sqlite3

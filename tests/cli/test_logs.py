@@ -1,4 +1,4 @@
-"""`perdure logs`: the facts of a run, one line each."""
+"""E8 E16: `perdure logs`: the facts of a run, one line each."""
 
 import json
 

@@ -1,4 +1,7 @@
-"""`perdure memory`: searched from any process, listed in pages, added to and forgotten through whoever owns the file."""
+"""`perdure memory`: searched from any process, listed in pages, added to and forgotten through whoever owns the file.
+
+T4.
+"""
 
 import json
 from pathlib import Path

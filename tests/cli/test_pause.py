@@ -1,4 +1,4 @@
-"""`perdure pause`, and its other name."""
+"""E8 E16: `perdure pause`, and its other name."""
 
 import pytest
 from runs import ASK, TEXT, WAIT, until

@@ -1,4 +1,4 @@
-"""`perdure plan` and `perdure run GOAL`: plans without a model, and what is said where there is none."""
+"""E12: `perdure plan` and `perdure run GOAL`: plans without a model, and what is said where there is none."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`perdure policy`: the layers in force, and what they say about a deed."""
+"""E6 E7: `perdure policy`: the layers in force, and what they say about a deed."""
 
 import json
 

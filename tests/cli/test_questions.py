@@ -1,4 +1,4 @@
-"""`perdure questions`, and answers from any process: what is listed, what fits, and who was first."""
+"""E16 T3: `perdure questions`, and answers from any process: what is listed, what fits, and who was first."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A dry run works on a copy of the workspace. However it ends, the copy does not stay."""
+"""E6: a dry run works on a copy of the workspace. However it ends, the copy does not stay."""
 
 import signal
 import subprocess

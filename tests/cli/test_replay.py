@@ -1,4 +1,4 @@
-"""`perdure replay`: verifies and folds, executes nothing, and names the first bad place."""
+"""E4 E9: `perdure replay`: verifies and folds, executes nothing, and names the first bad place."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""`perdure resume`: one run or all, here, in the background, or by the process that has the journal."""
+"""E8 E16: `perdure resume`: one run or all, here, in the background, or by the process that has the journal."""
 
 import asyncio
 import json

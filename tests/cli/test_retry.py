@@ -1,4 +1,4 @@
-"""`perdure retry`: a run that failed goes on."""
+"""E4: `perdure retry`: a run that failed goes on."""
 
 import pytest
 from runs import TEXT, editor, until

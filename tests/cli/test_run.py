@@ -1,4 +1,4 @@
-"""`perdure run`: what it prints, what it ends with, and what is left when it is stopped in the middle."""
+"""E16: `perdure run`: what it prints, what it ends with, and what is left when it is stopped in the middle."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`perdure show`: steps, failures, questions; now and then."""
+"""E8 E16: `perdure show`: steps, failures, questions; now and then."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`perdure signal`: kept until a step takes it."""
+"""E16: `perdure signal`: kept until a step takes it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`perdure stop --all`: the kill switch."""
+"""E16 E17: `perdure stop --all`: the kill switch."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`perdure watch`: from any process, until the run is over."""
+"""E16: `perdure watch`: from any process, until the run is over."""
 
 import json
 

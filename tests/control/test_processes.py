@@ -1,4 +1,4 @@
-"""Owners and clients in processes of their own: kills, and other users."""
+"""E8: owners and clients in processes of their own: kills, and other users."""
 
 import asyncio
 import os

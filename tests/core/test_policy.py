@@ -1,4 +1,7 @@
-"""S3, S5: deeds are judged by the strictest layer, and what can be written in two ways is denied. The laws of `core.policy`."""
+"""S3, S5: deeds are judged by the strictest layer, and what can be written in two ways is denied. The laws of `core.policy`.
+
+E6.
+"""
 
 from fnmatch import fnmatchcase
 from glob import escape

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import requirements
 
 from perdure import errors
 from perdure.cli import COMMANDS
@@ -112,13 +113,31 @@ def test_the_settings_in_the_docs_can_be_set(tmp_path):
     assert load(env={"HOME": str(tmp_path)}, cwd=tmp_path).settings.limits.tools == {"http.get": 4}
 
 
+def test_every_requirement_is_met_or_said_to_be_open():
+    found = requirements.required()
+    assert tuple(found) == requirements.NUMBERS
+    assert [number for number, each in found.items() if not (each.pages if each.what else each.later)] == []
+
+
 def test_every_requirement_that_is_called_met_is_named_by_a_test():
-    text = (ROOT / "docs/reference/requirements.md").read_text(encoding="utf-8")
-    met = re.findall(r"^\| ([A-Z]\d+) \|", text, re.MULTILINE)
-    tests = "\n".join(each.read_text(encoding="utf-8") for each in (ROOT / "tests").rglob("*.py"))
-    named = {*re.findall(r"\b([TEMAX]\d{1,2})\b", tests), *map(str.upper, re.findall(r"test_([temax]\d{1,2})_", tests))}
-    assert len(met) == len(set(met)) > 30
-    assert sorted(set(met) - named) == []
+    tests = requirements.tests()
+    met = [number for number, each in requirements.required().items() if each.what]
+    assert len(met) > 40
+    assert [number for number in met if not tests[number]] == []
+
+
+def test_a_test_names_only_what_is_built():
+    """What is claimed by a test is told to people too."""
+    open_still = {number for number, each in requirements.required().items() if not each.what}
+    assert {number: paths for number, paths in requirements.tests().items() if paths and number in open_still} == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [("E4 E10: it goes on", ["E4", "E10"]), ("T2-T4, X1.", ["T2", "T3", "T4", "X1"]), ("R2, S3 and XE4", [])],
+)
+def test_requirements_are_found_in_texts(text, numbers):
+    assert list(requirements.named(text)) == numbers
 
 
 def test_every_error_code_is_documented():

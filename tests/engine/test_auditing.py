@@ -1,4 +1,4 @@
-"""The audit of a run: what failed, by which rule, what was tried, what it cost, what helped."""
+"""E14 A6: the audit of a run: what failed, by which rule, what was tried, what it cost, what helped."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Engines with hands at work on a real repository, SIGKILL at any moment: each effect once, or taken back to the bit."""
+"""Engines with hands at work on a real repository, SIGKILL at any moment: each effect once, or taken back to the bit.
+
+E10.
+"""
 
 import json
 import random

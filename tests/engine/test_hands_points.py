@@ -2,6 +2,8 @@
 
 The calls of one thread are counted from a gate on, and strace kills at one of them. What is built in finds out by
 itself how far it came (R5); what is opaque is asked about, always.
+
+E10.
 """
 
 import random

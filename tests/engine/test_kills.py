@@ -1,4 +1,4 @@
-"""Real processes, a real file, SIGKILL at any moment: nothing that was finished is lost or done again (R1)."""
+"""E10: real processes, a real file, SIGKILL at any moment: nothing that was finished is lost or done again (R1)."""
 
 import random
 import sys

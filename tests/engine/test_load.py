@@ -1,4 +1,7 @@
-"""Many runs at once: all come to their end, none is left behind, limits hold, and who only waits costs nothing (R14)."""
+"""Many runs at once: all come to their end, none is left behind, limits hold, and who only waits costs nothing (R14).
+
+E3.
+"""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""E4: every turn of a run is decided again, and a rule that has changed is found."""
+"""E4 E9: every turn of a run is decided again, and a rule that has changed is found."""
 
 from pathlib import Path
 

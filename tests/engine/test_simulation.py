@@ -2,6 +2,8 @@
 
 A history that fails names its seed; `PERDURE_SEED=<seed> .venv/bin/pytest tests/engine/test_simulation.py -k this_seed`
 tells it again.
+
+E10.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""What tools say they took, in the budgets of real runs: settled however an attempt ends. T13, R10."""
+"""E7: what tools say they took, in the budgets of real runs: settled however an attempt ends. R10."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,7 @@
-"""E4: a plan is carried out once more with what an earlier run has recorded; nothing is executed, nothing is written."""
+"""E4: a plan is carried out once more with what an earlier run has recorded; nothing is executed, nothing is written.
+
+E9.
+"""
 
 import asyncio
 from pathlib import Path

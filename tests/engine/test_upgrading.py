@@ -1,4 +1,4 @@
-"""Upgrade safety: the code around a run has changed between its start and its resume."""
+"""E4: upgrade safety: the code around a run has changed between its start and its resume."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Every change of what is stored is found, and the first entry that cannot be believed is named (R12)."""
+"""E9: every change of what is stored is found, and the first entry that cannot be believed is named (R12)."""
 
 import random
 import shutil

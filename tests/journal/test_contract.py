@@ -1,4 +1,4 @@
-"""Both journals keep the laws that ship for authors of others."""
+"""E15: both journals keep the laws that ship for authors of others."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The power goes at any moment: what was acknowledged is there, what was not is whole or absent (R3)."""
+"""E10: the power goes at any moment: what was acknowledged is there, what was not is whole or absent (R3)."""
 
 import asyncio
 import random

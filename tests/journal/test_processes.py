@@ -1,4 +1,4 @@
-"""Several processes and one file: kills, take-overs, readers and zombies (R1, R8)."""
+"""E10: several processes and one file: kills, take-overs, readers and zombies (R1, R8)."""
 
 import json
 import multiprocessing

@@ -1,4 +1,4 @@
-"""The file itself: how it is made, opened, brought forward, refused; and the thread that writes it."""
+"""E15: the file itself: how it is made, opened, brought forward, refused; and the thread that writes it."""
 
 import asyncio
 import fcntl

@@ -1,4 +1,4 @@
-"""A plan that calls others by name, written out so that it stands for itself."""
+"""E2 E12: a plan that calls others by name, written out so that it stands for itself."""
 
 import json
 

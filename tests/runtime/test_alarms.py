@@ -1,4 +1,4 @@
-"""Each run is looked at when it is due: not earlier, not twice, and not if it was called off."""
+"""E3: each run is looked at when it is due: not earlier, not twice, and not if it was called off."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Branches: what is tried on a copy of the workspace stays there, until it is placed."""
+"""T7: Branches: what is tried on a copy of the workspace stays there, until it is placed."""
 
 import asyncio
 import stat

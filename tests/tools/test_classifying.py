@@ -1,4 +1,4 @@
-"""Classifying: every failure gets a kind by the table, and no rule hides a doubt or a refusal."""
+"""E14: Classifying: every failure gets a kind by the table, and no rule hides a doubt or a refusal."""
 
 import asyncio
 import email.utils

@@ -1,4 +1,7 @@
-"""The contract that ships for authors of tools: good tools keep it, and each way to break it is told by its law."""
+"""The contract that ships for authors of tools: good tools keep it, and each way to break it is told by its law.
+
+E20.
+"""
 
 import json
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""`shell.run` and `python.run`: results, failures, policy, approvals, crashes and undoing."""
+"""E6 M5: `shell.run` and `python.run`: results, failures, policy, approvals, crashes and undoing."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""What a tool says it took: it adds up, from any thread, and what is no amount is refused and not counted."""
+"""E7: what a tool says it took: it adds up, from any thread, and what is no amount is refused and not counted."""
 
 import asyncio
 import sys

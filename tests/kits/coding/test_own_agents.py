@@ -1,4 +1,4 @@
-"""Agents of the user and of the project stand in the place of those of the kit."""
+"""T11: agents of the user and of the project stand in the place of those of the kit."""
 
 import asyncio
 import shutil

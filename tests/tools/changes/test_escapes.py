@@ -1,4 +1,4 @@
-"""No path leads out of the workspace, whatever is put in its way meanwhile (S3)."""
+"""E6: no path leads out of the workspace, whatever is put in its way meanwhile (S3)."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""The tools for files, called as the engine calls them."""
+"""E6 E18: the tools for files, called as the engine calls them."""
 
 import base64
 import os

@@ -1,4 +1,7 @@
-"""SIGKILL at each system call that could write: what was begun is gone on with, and comes to the same end (R2)."""
+"""SIGKILL at each system call that could write: what was begun is gone on with, and comes to the same end (R2).
+
+E10, E18.
+"""
 
 import signal
 from collections import Counter

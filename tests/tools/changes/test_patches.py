@@ -1,4 +1,7 @@
-"""The three forms of edits, as properties: what is applied is what was meant, and nothing else is ever raised."""
+"""The three forms of edits, as properties: what is applied is what was meant, and nothing else is ever raised.
+
+E6, E18.
+"""
 
 import random
 import shutil

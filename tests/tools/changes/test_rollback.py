@@ -1,4 +1,4 @@
-"""Random steps, killed at random and taken back: bytes, modes and links are as they were (R6)."""
+"""E18: random steps, killed at random and taken back: bytes, modes and links are as they were (R6)."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Commits: which bytes, on which branch, and never by way of what is the user's."""
+"""E18: Commits: which bytes, on which branch, and never by way of what is the user's."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Killed at any point, a repository is sound, a ref is old or new, and going on gives the same ids."""
+"""E10 E18: killed at any point, a repository is sound, a ref is old or new, and going on gives the same ids."""
 
 import json
 import os

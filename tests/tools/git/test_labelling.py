@@ -1,4 +1,4 @@
-"""Branches and tags, made and taken away and brought back."""
+"""E18: branches and tags, made and taken away and brought back."""
 
 import pytest
 from git_shop import git

@@ -1,4 +1,4 @@
-"""Refs are swapped, never forced: races, locks that were left, and what cannot be moved."""
+"""E18: refs are swapped, never forced: races, locks that were left, and what cannot be moved."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Merges without a working tree."""
+"""E18: merges without a working tree."""
 
 import pytest
 

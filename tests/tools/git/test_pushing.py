@@ -1,4 +1,4 @@
-"""Pushing: agreed to, by lease, found out about, and taken back."""
+"""E18: Pushing: agreed to, by lease, found out about, and taken back."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""S5: whatever a URL or a request is written like, nothing is connected to that was not allowed.
+"""E7 S5: whatever a URL or a request is written like, nothing is connected to that was not allowed.
 
 A canary listens on the loopback. One host is allowed by its name; every vector tries to reach the canary all the same.
 """

@@ -1,4 +1,4 @@
-"""Ways out of the sandbox, as root and as an ordinary user; and that they would be noticed where a door is open."""
+"""E6: ways out of the sandbox, as root and as an ordinary user; and that they would be noticed where a door is open."""
 
 import json
 
