@@ -435,6 +435,14 @@ async def test_a_listing_uses_its_indexes(journal):
         assert any(index in str(row) for row in plan), plan
 
 
+async def test_a_page_of_a_run_is_found_by_its_place(journal):
+    """However much was written before it, and however many runs there are (E15)."""
+    db = journal._store._db
+    for page, values in ((reader._TURNS, [0, "r_1", 9]), (reader._ROWS, [0, 1 << 32, 9])):
+        steps = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {page}", values)]
+        assert not any(step.startswith("SCAN") or "TEMP B-TREE" in step for step in steps), steps
+
+
 async def test_a_long_run_is_verified_page_by_page(journal):
     for first in range(1, 5_001, 250):
         await journal.append(a_turn("r_1", first, 250))
