@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+import modules
 import msgspec
 import requirements
 from click.testing import CliRunner
@@ -261,6 +262,8 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "rules": rules_on_failures,
     "rulebook": rulebook,
     "contracts": contracts,
+    "modules": modules.modules,
+    "rooms": modules.inner,
     "requirements": requirements.table,
     "open": requirements.still_open,
     **{f"way_{name}": partial(way, name) for name in templates()},
@@ -276,7 +279,7 @@ def _with_parts(text: str) -> str:
 
 def wanted() -> Iterator[tuple[Path, str]]:
     """Every file with a generated part, as it should be."""
-    for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))):
+    for path in (*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))):
         text = path.read_text(encoding="utf-8")
         if PART.search(text):
             yield path, _with_parts(text)
