@@ -3,21 +3,28 @@ SHELL := /bin/bash
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo record test check fix bench soak lock
+.NOTPARALLEL:
+.PHONY: help parts sandbox setup demo record test check fix bench soak lock
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-setup: $(READY) ## Make .venv with everything in it
+parts:
+	@scripts/parts $(MAKECMDGOALS)
 
-$(READY): requirements-dev.lock requirements-local.lock pyproject.toml scripts/setup
+sandbox: $(READY)
+	@$(BIN)/python scripts/sandbox_here.py
+
+setup: parts $(READY) ## Make .venv with everything in it
+
+$(READY): requirements-dev.lock requirements-local.lock pyproject.toml scripts/setup scripts/python
 	@scripts/setup
 	@touch $@
 
-demo: $(READY) ## Refactor a repository with a scripted model, killed in the middle
+demo: parts $(READY) ## Refactor a repository with a scripted model, killed in the middle
 	@$(BIN)/python scripts/demo.py
 
-record: $(READY) ## Write what the demo says into the README
+record: parts $(READY) ## Write what the demo says into the README
 	@$(BIN)/python scripts/demo_recording.py
 
 check: $(READY) ## Lint, types, layers, docs
@@ -27,7 +34,7 @@ check: $(READY) ## Lint, types, layers, docs
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/docs.py --check
 
-test: check ## Everything that must pass before a change lands
+test: parts sandbox check ## Everything that must pass before a change lands
 	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
 
 fix: $(READY) ## Format, repair what can be repaired, write the generated parts of the docs
@@ -35,7 +42,7 @@ fix: $(READY) ## Format, repair what can be repaired, write the generated parts 
 	$(BIN)/ruff check --fix .
 	$(BIN)/python scripts/docs.py --write
 
-bench: $(READY) ## Measure, as ratios
+bench: parts $(READY) ## Measure, as ratios
 	$(BIN)/python bench/plans.py
 	$(BIN)/python bench/journal.py
 	$(BIN)/python bench/engine.py
@@ -44,7 +51,7 @@ bench: $(READY) ## Measure, as ratios
 	$(BIN)/python bench/revision.py
 	$(BIN)/python bench/strategies.py
 
-soak: $(READY) ## Every campaign at its long volume
+soak: parts $(READY) ## Every campaign at its long volume
 	PERDURE_VOLUME=soak $(BIN)/pytest -n auto --timeout=0 -m campaign
 
 lock: $(READY) ## Write the lock files anew (needs uv)

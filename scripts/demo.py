@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import sandbox_here
 from demo_answers import answers, refactor
 from demo_repository import make
 
@@ -37,6 +38,8 @@ def main() -> None:
     if missing := [package for program, package in NEEDED.items() if not shutil.which(program)]:
         packages = " ".join(missing)
         sys.exit(f"The demo needs {' and '.join(missing)}. Debian and Ubuntu: apt-get install {packages}")
+    if lacking := sandbox_here.lacking():
+        sys.exit(f"The demo needs the sandbox, which does not work here: {lacking}")
     with tempfile.TemporaryDirectory(prefix="perdure-demo-") as place:
         os.chdir(place)
         _story()

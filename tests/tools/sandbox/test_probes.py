@@ -58,6 +58,12 @@ async def test_without_bubblewrap_nothing_is_run(hands, monkeypatch, tmp_path):
     [
         ("echo 'bwrap: Unknown option --disable-userns' >&2; exit 1", "Unknown option", "0.8 or later"),
         ("echo 'bwrap: Creating new namespace failed: Operation not permitted' >&2; exit 1", "namespace", "namespaces"),
+        ("echo 'bwrap: No permissions to create new namespace' >&2; exit 1", "namespace", "a chroot"),
+        (
+            'echo "bwrap: Can\'t mount proc on /newroot/proc: Operation not permitted" >&2; exit 1',
+            "proc",
+            "/proc may not be mounted",
+        ),
         ("exit 1", "could not be set up", "lower the tier"),
     ],
 )

@@ -184,7 +184,7 @@ async def _refuse_without(hands: Hands) -> None:
     try:
         await available(hands)
     except SandboxUnavailable as error:
-        raise ToolFailure("unavailable", f"{error.code}: {error.message} ({error.help})") from None
+        raise refusal(error.code, "unavailable", f"{error.message} ({error.help})") from None
 
 
 def _plain(worktree: str) -> str:

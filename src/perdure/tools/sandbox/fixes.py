@@ -23,7 +23,10 @@ _BLOCKED: Final = (
 _SAID: Final = (
     ("Unknown option", "a newer bubblewrap is needed, 0.8 or later"),
     ("is limited in its processes", "run it as an ordinary user, or let it make control groups"),
-    ("mounting proc", "in a container, allow it to mount /proc: `--security-opt systempaths=unconfined`"),
+    (
+        "mount proc",
+        f"/proc may not be mounted; start the container with `--security-opt systempaths=unconfined`, {_LOWER}",
+    ),
 )
 _NAMESPACES: Final = ("namespace", "uid map", "Operation not permitted", "Permission denied")
 
@@ -57,4 +60,7 @@ def _unblocked() -> str:
         path = _SYSCTL / name
         if path.is_file() and path.read_text().strip() == value:
             return fix
-    return "user namespaces are blocked; in a container, start it with `--security-opt seccomp=unconfined`, " + _LOWER
+    return (
+        "user namespaces are blocked; start a container with `--security-opt seccomp=unconfined` and "
+        f"`systempaths=unconfined`, make a container of a chroot (systemd-nspawn), {_LOWER}"
+    )
