@@ -69,10 +69,10 @@ STORIES = {
     ),
     "T5 failing tests go back to generate": Story(
         "classic_loop",
-        {"generate": ["v1", "v2"], "test": [{"exit_code": 1}, {"exit_code": 0}]},
+        {"generate": ["v1", "v2"], "test": [{"code": 1}, {"code": 0}]},
         {"request": "a parser"},
         done=("generate", "apply", "test", "generate", "apply", "test"),
-        output={"exit_code": 0},
+        output={"code": 0},
     ),
     "T5 a step that itself breaks ends the run": Story(
         "classic_loop", {"apply": BROKEN}, {"request": "a parser"}, status="failed", done=("generate", "apply")

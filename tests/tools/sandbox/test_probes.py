@@ -1,5 +1,7 @@
 """The sandbox is tried before it is relied on, and what is missing is told."""
 
+import os
+
 import pytest
 
 from perdure.errors import page
@@ -83,7 +85,11 @@ async def test_a_bubblewrap_that_fails_is_told_with_what_helps(hands, monkeypatc
     ("weaker", "noticed"),
     [
         (lambda words: [*words, "--share-net"], "has no network"),
-        (lambda words: [*words, "--bind", "/etc", "/etc"], "reads no passwords"),
+        pytest.param(
+            lambda words: [*words, "--bind", "/etc", "/etc"],
+            "reads no passwords",
+            marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root could read them outside"),
+        ),
         (lambda words: [*words, "--bind", "/tmp", "/tmp"], "reads no file outside"),  # noqa: S108  the place that must not be seen
         (lambda words: _without(words, "--seccomp", 2), "has no Unix sockets"),
         (lambda words: _without(_without(words, "--seccomp", 2), "--disable-userns", 1), "makes no namespaces"),
