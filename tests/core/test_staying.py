@@ -16,7 +16,7 @@ NEW = {"id": "new", "tool": "x.y"}
 OFF = {"when": "false"}
 
 
-def changed(steps, *edits, follows=(), calls=("x.*",), **more):
+def changed(steps, *edits, follows=(), calls=("x.*",), plans=None, **more):
     """A run in which an agent, which may not pay, wants these edits."""
 
     def strategy(view):
@@ -25,7 +25,7 @@ def changed(steps, *edits, follows=(), calls=("x.*",), **more):
         return None if view.live else Finish(output="done")
 
     script = {"go/1.1": Outcome({"replan": {}})}
-    made = World({"steps": list(steps), **more}, script, planning=True, strategies={"agent:me": strategy})
+    made = World({"steps": list(steps), **more}, script, planning=True, plans=plans, strategies={"agent:me": strategy})
     made.rules.revisers = {"planning.replan": lambda *_: Adjustment(edits, "so", calls, follows)}
     made.start()
     made.run()
@@ -159,6 +159,65 @@ def test_a_question_takes_results_elsewhere_where_that_follows():
     text = {"amend": "sure", "fields": {"ask": "Sure, ${steps.new.output}?"}}
     made = changed(SERIAL, {"insert": NEW, "after": "go"}, follows=[text])
     assert (told(made), len(made.state.questions)) == ("", 1)
+
+
+# ------------------------------------------------------------------------------- plans that are called by name
+
+ASKS = {"steps": [{"id": "sure", "ask": "Sure?"}]}
+PLANS = {"asks": ASKS, "calls": {"steps": [{"id": "inner", "plan": "asks"}]}, "quiet": {"steps": [NOTE]}}
+
+
+def calling(name):
+    """A plan of steps in which somebody is asked by another plan, before something is paid."""
+    return GO, NOTE, {"id": "called", "plan": name}, PAY
+
+
+@pytest.mark.parametrize("calls", [("x.*",), None])
+@pytest.mark.parametrize("name", ["asks", "calls"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"remove": "called"},
+        {"replace": "called", "step": NEW},
+        {"amend": "called", "fields": OFF},
+        {"amend": "called", "fields": {"plan": "quiet"}},
+        {"amend": "called", "fields": {"on": {"failure": "next"}}},
+        {"amend": "note", "fields": {"on": {"success": "pay"}}},
+        {"insert": {**NEW, "on": {"success": "pay"}, "when": "true"}, "after": "note"},
+    ],
+)
+def test_a_plan_that_is_called_by_name_asks_as_if_it_stood_there(edit, name, calls):
+    made = changed(calling(name), edit, calls=calls, plans=PLANS)
+    assert "a person" in told(made)
+    assert "pay" not in made.done()
+    assert [each for each in made.state.questions if "sure" in str(each)]
+
+
+def test_a_plan_that_is_not_here_might_ask_and_one_that_calls_itself_is_looked_at_once():
+    gone = changed(calling("gone"), {"amend": "called", "fields": OFF}, plans=PLANS)
+    assert 'calls the plan "gone", which is not here, and that is not' in told(gone)
+    again = {"again": {"steps": [{"id": "inner", "plan": "again", "when": "false"}]}}
+    made = changed(calling("again"), {"amend": "called", "fields": OFF}, calls=None, plans=again)
+    assert (told(made), made.done()[-1]) == ("", "pay")
+
+
+def test_a_plan_that_asks_nobody_may_be_left_out():
+    made = changed(calling("quiet"), {"amend": "called", "fields": OFF}, calls=None, plans=PLANS)
+    assert (told(made), made.done()[-1]) == ("", "pay")
+
+
+@pytest.mark.parametrize(
+    ("plan", "whose"),
+    [
+        ({"steps": [NOTE], "budget": {"steps": 3}}, "the plan that it calls"),
+        ({"steps": [{**NOTE, "policy": {"ask": ["irreversible"]}}]}, '"note"'),
+    ],
+)
+@pytest.mark.parametrize("edit", [{"remove": "called"}, {"replace": "called", "step": NEW}])
+def test_what_a_plan_that_is_called_by_name_may_touch_and_spend_is_not_lost(plan, whose, edit):
+    made = changed(calling("held"), edit, plans={"held": plan})
+    assert f"{whose} has a policy or a budget of its own" in told(made)
+    assert not made.find(e.RunRevised)
 
 
 # ------------------------------------------------------------------------------- policies and budgets

@@ -70,10 +70,11 @@ def replan(**said):
     return calls("planning.replan", reason="it is closed", **said)
 
 
-async def carried_out(steps, say, planning=True, agents=(SCOUT, PLANNER, DOER), **more):
+async def carried_out(steps, say, planning=True, agents=(SCOUT, PLANNER, DOER), plans=None, **more):
     """What came of a plan, the revisions of it, and what the model was asked; replayed in all three ways."""
     model = ScriptedModel(say)
-    async with Engine.open(tools=TOOLS, agents=agents, models={"default": model}, agent_planning=planning) as engine:
+    said = {"agents": agents, "agent_planning": planning, "plans": plans}
+    async with Engine.open(tools=TOOLS, models={"default": model}, **said) as engine:
         run = await engine.start(Plan.model_validate({"goal": "Get bread", "steps": steps, **more}))
         result = await run.result()
         _, entries = await engine.journal.load(run.id)
@@ -223,6 +224,7 @@ PAY = {"id": "pay", "tool": "cash.pay", "with": {"what": "x"}}
 HELD = {**PAY, "policy": {"ask": ["irreversible"]}}
 NOTE = {"id": "note", "tool": "flow.echo", "with": {"value": 1}}
 SURE = {"id": "sure", "ask": "Shall we pay?"}
+CALLS, CALLS_HELD = ({"id": "called", "plan": name} for name in ("sure", "held"))
 TELLER = Agent(name="scout", tools=("cash.*", "flow.*"))
 
 
@@ -303,12 +305,15 @@ async def test_x2_no_agent_lifts_a_budget():
 
 
 @pytest.mark.parametrize("planner", ["tools", "planning"])
-@pytest.mark.parametrize("last", [SURE, {"id": "both", "steps": [SURE]}, HELD, {**NOTE, "budget": {"steps": 1}}])
+@pytest.mark.parametrize(
+    "last", [SURE, {"id": "both", "steps": [SURE]}, HELD, {**NOTE, "budget": {"steps": 1}}, CALLS, CALLS_HELD]
+)
 async def test_x7_nobody_goes_on_without_a_plan_past_a_question_or_a_limit(planner, last):
     """An agent that does what is left in its own way would know of neither; drafted plans have such an agent, too."""
     gone = {**BUY, "tool": "kiosk.buy", "with": {"what": "x"}}
     more = {"adjust": {"planner": planner, "otherwise": "doer"}}
-    result, facts, _ = await carried_out([WISH, gone, last], lambda _: "no", **more)
+    plans = {name: Plan.model_validate({"steps": [step]}) for name, step in (("sure", SURE), ("held", HELD))}
+    result, facts, _ = await carried_out([WISH, gone, last], lambda _: "no", plans=plans, **more)
     assert (result.status, result.failure.kind, result.unplanned) == ("failed", "logic", "")
     assert "nobody goes on without a plan where" in facts[-1].reason
 

@@ -12,13 +12,12 @@ from typing import Any, Final
 from perdure.agents.replanning import BadReplan, NoWay
 from perdure.agents.substituting import references, substitute
 from perdure.core.occasion import Occasion
-from perdure.core.staying import LIMITS, limits_of
+from perdure.core.staying import LIMITS, Named, asks_of, inside, limits_of
 from perdure.plan.expr import escaped
 from perdure.plan.grafting import FIXED
-from perdure.plan.index import Index, Node, within
+from perdure.plan.index import Index, Node
 from perdure.plan.model.document import own_fields
 from perdure.plan.model.parts import UNPLANNED, UNPLANNED_STEP
-from perdure.plan.model.steps import AskStep
 from perdure.plan.problems import did_you_mean
 from perdure.plan.raw import Raw
 from perdure.plan.referring import referring
@@ -111,8 +110,10 @@ class Route:
 
     def _limits(self) -> Edit:
         """The policy and the budget of what failed: they hold for whatever is done in its place."""
-        if inside := next((node.id for top in self.failed for node in within(top) if any(limits_of(node))), None):
-            told = f'"{inside}" has a policy or a budget of its own, which would be lost with what is around it'
+        held = (node for top in self.failed for node in inside(top, self.occasion.named) if any(limits_of(node)))
+        if (node := next(held, None)) is not None:
+            whose = f'"{node.id}"' if node.id else "a plan that is called"
+            told = f"{whose} has a policy or a budget of its own, which would be lost with what is around it"
             raise BadReplan(told, "name single steps in `failed_steps`")
         found = [own_fields(node.step) for node in self.failed if node.step and any(limits_of(node))]
         if len(found) > 1:
@@ -148,7 +149,7 @@ class Route:
         """
         around = self.failed[0] if self.failed else self._here
         coming = [each for each in around.parent.children if self._is_to_come(each)] if around.parent else []
-        _refuse_to_forget(coming)
+        _refuse_to_forget(coming, self.occasion.named)
         name = self.fresh(REST)
         step = {"id": name, "title": "What is left, without a plan", "agent": agent, "task": self._task(why)}
         removed: list[Edit] = [{"remove": each.id} for each in coming]
@@ -225,12 +226,13 @@ def _found(occasion: Occasion, index: Index, name: str) -> Node:
     return node
 
 
-def _refuse_to_forget(coming: Sequence[Node]) -> None:
-    for node in (each for top in coming for each in (top, *within(top))):
-        if isinstance(node.step, AskStep):
-            raise NoWay(f'nobody goes on without a plan where "{node.id}" is to ask a person', ANEW)
+def _refuse_to_forget(coming: Sequence[Node], named: Named) -> None:
+    for node in (each for top in coming for each in (top, *inside(top, named))):
+        if told := asks_of(node, named):
+            raise NoWay(f"nobody goes on without a plan where {told}", ANEW)
         if any(limits_of(node)):
-            raise NoWay(f'nobody goes on without a plan where "{node.id}" has a policy or a budget of its own', ANEW)
+            whose = f'"{node.id}"' if node.id else "a plan that is called"
+            raise NoWay(f"nobody goes on without a plan where {whose} has a policy or a budget of its own", ANEW)
 
 
 def _needs(node: Node) -> tuple[str, ...]:

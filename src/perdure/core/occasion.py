@@ -139,6 +139,11 @@ class Occasion:
         """The plan as a tree, as the run itself has it: for those who only read, since nothing is copied."""
         return self._turn.state.cells[""].scope.outline.index
 
+    def named(self, name: str) -> Index | None:
+        """A plan that steps call by its name, as it is now; None: there is none here."""
+        digest = self._turn.state.rules.plans.get(name)
+        return None if digest is None else self._turn.state.rules.outline(digest).index
+
     @property
     def lines(self) -> list[str]:
         """The plan as it is, a line for each step: what it does, and how far it is."""

@@ -82,10 +82,11 @@ def _taken(turn: Deciding, cell: Cell, wish: Any) -> Adjustment | Failure:
     """Revise the plan as a wish means it, or tell why that cannot be."""
     reviser: Reviser = turn.state.rules.revisers[cell.traits.tool]
     try:
-        wanted = reviser(Occasion(turn, cell, None), wish)
+        occasion = Occasion(turn, cell, None)
+        wanted = reviser(occasion, wish)
         if isinstance(wanted, Failure):
             return wanted
-        _look_through(turn, wanted)
+        _look_through(occasion, wanted)
         proposal = propose(turn, cell, e.REPLANNER, wanted)
     except (PerdureError, ValueError) as error:
         return Failure("unmet", _told(error))
@@ -108,11 +109,11 @@ def _told(error: PerdureError | ValueError) -> str:
 # ------------------------------------------------------------------------------- what may change
 
 
-def _look_through(turn: Deciding, wanted: Adjustment) -> None:
+def _look_through(occasion: Occasion, wanted: Adjustment) -> None:
     """`ValueError` if something is lost that stays, or a step calls what is not lent or names a secret."""
-    index = turn.state.cells[""].scope.outline.index
+    index = occasion.index
     edits = read_edits(list(wanted.edits))
-    Staying.of(index).look_through(edits, read_edits(list(wanted.follows)))
+    Staying.of(index, occasion.named).look_through(edits, read_edits(list(wanted.follows)))
     if wanted.calls is not None:
         _look_at_calls(edits, index, tuple(wanted.calls))
 

@@ -2,10 +2,11 @@
 
 A model may have read anything. So a question is not taken away: neither by an edit of the step that asks or of a group
 around it, nor by a way that leads past it. Policies and budgets of steps are not lifted. What follows from a wish by
-itself, that others take their results elsewhere, may change texts of a question, and never whether it is asked.
+itself, that others take their results elsewhere, may change texts of a question, and never whether it is asked. All of
+that holds for plans that are called by name, as if they stood where they are called.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from perdure.plan.index import Index, Node, within
 from perdure.plan.model.document import Plan
 from perdure.plan.model.edits import Amend, AnyEdit, Insert, Remove, Replace
 from perdure.plan.model.parts import Quorum
-from perdure.plan.model.steps import AnyStep, AskStep, DoneStep, FailStep
+from perdure.plan.model.steps import AnyStep, AskStep, DoneStep, FailStep, SubplanStep
 from perdure.plan.raw import Raw, is_mapping
 
 LIMITS: Final = frozenset({"policy", "budget"})
@@ -23,6 +24,8 @@ CRITERIA: Final = frozenset({"accept", "ensures"})
 PATHS: Final = frozenset({"when", "on", "exit"})
 """What says whether a step is done, and what comes after it."""
 WAY: Final = ("kind", *sorted(PATHS), "decide", "choices", "verdicts", "max_visits", "done", "fail")
+Named = Callable[[str], Index | None]
+"""A plan by its name; None: there is none here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +33,17 @@ class Staying:
     """A plan, of which something stays whoever changes it."""
 
     index: Index
+    named: Named
+    asks: Mapping[Node, str]
+    """The steps that ask a person, or call a plan that does, each in words."""
     asking: frozenset[Node]
-    """The steps that ask a person, and all that is around them."""
+    """These, and all that is around them."""
 
     @classmethod
-    def of(cls, index: Index) -> "Staying":
+    def of(cls, index: Index, named: Named) -> "Staying":
         """Find out who asks."""
-        asks = [node for node in index.nodes if isinstance(node.step, AskStep)]
-        return cls(index, frozenset(each for node in asks for each in (node, *node.around)))
+        asks = {node: told for node in index.nodes if (told := asks_of(node, named))}
+        return cls(index, named, asks, frozenset(each for node in asks for each in (node, *node.around)))
 
     def look_through(self, wished: Sequence[AnyEdit], follows: Sequence[AnyEdit]) -> None:
         """`ValueError` if a question, a policy or a budget would be lost."""
@@ -68,7 +74,7 @@ class Staying:
             return _keep_plan(edit, wished=wished)
         node = self.index.by_id.get(about(edit))
         if node is not None:
-            _keep_limits(edit, node, wished=wished)
+            self._keep_limits(edit, node, wished=wished)
             self._keep_question(edit, node, wished=wished)
         home = homes.get(edit.insert.id) if isinstance(edit, Insert) else node.parent if node else None
         if self.asking:
@@ -84,8 +90,18 @@ class Staying:
         other = edit.fields.keys() if isinstance(edit, Amend) else PATHS
         may = other.isdisjoint(PATHS) if not wished else other <= {"title"} and bool(node.children)
         if not may:
-            asks = next(each.id for each in (node, *within(node)) if isinstance(each.step, AskStep))
-            raise ValueError(f'"{asks}" asks a person, and that is not for an agent to change')
+            told = next(self.asks[each] for each in (node, *within(node)) if each in self.asks)
+            raise ValueError(f"{told}, and that is not for an agent to change")
+
+    def _keep_limits(self, edit: AnyEdit, node: Node, *, wished: bool) -> None:
+        if isinstance(edit, Amend):
+            _keep_limits_said(edit, node, wished=wished)
+        elif limited := next((each for each in inside(node, self.named) if any(limits_of(each))), None):
+            whose = f'"{limited.id}"' if limited.id else "the plan that it calls"
+            told = f'so "{node.id}" stays' + ("; edit what is inside" if node.children else "")
+            raise ValueError(f"{whose} has a policy or a budget of its own, {told}")
+        elif any(limits_of(node)):
+            _keep_limits_of(node, _put_in(edit))
 
 
 def about(edit: AnyEdit) -> str:
@@ -115,6 +131,43 @@ def _put_in(edit: AnyEdit) -> Sequence[Node]:
     return Index(Plan.model_construct(steps=(step,))).nodes if step else ()
 
 
+# ------------------------------------------------------------------------------- plans that are called by name
+
+
+def inside(node: Node, named: Named) -> Iterator[Node]:
+    """All that stands inside a step, and in the plans that are called there: each plan once, with a node of its own."""
+    seen, stack = set[str](), [node]
+    while stack:
+        for each in ((top := stack.pop()), *within(top)):
+            if each is not node:
+                yield each
+            name = _named_by(each)
+            if name and name not in seen and (plan := named(name)) is not None:
+                stack.append(plan.root)
+            seen.add(name)
+
+
+def asks_of(node: Node, named: Named) -> str:
+    """Whether a person is asked there, in words: by the step itself, or in the plans that it calls."""
+    name = _named_by(node)
+    if not name or named(name) is None:
+        return _asks_itself(node, named)
+    told = next((told for each in inside(node, named) if (told := _asks_itself(each, named))), "")
+    return told and f'"{node.id}" calls the plan "{name}", where {told}'
+
+
+def _asks_itself(node: Node, named: Named) -> str:
+    """The same of one step. Of a plan that is not here, nobody knows whether it asks."""
+    if isinstance(node.step, AskStep):
+        return f'"{node.id}" asks a person'
+    name = _named_by(node)
+    return f'"{node.id}" calls the plan "{name}", which is not here' if name and named(name) is None else ""
+
+
+def _named_by(node: Node) -> str:
+    return node.step.plan if isinstance(node.step, SubplanStep) and isinstance(node.step.plan, str) else ""
+
+
 # ------------------------------------------------------------------------------- the plan, policies and budgets
 
 
@@ -123,15 +176,13 @@ def _keep_plan(edit: Amend, *, wished: bool) -> None:
         raise ValueError("of the plan itself, an agent can amend nothing but `output`")
 
 
-def _keep_limits(edit: AnyEdit, node: Node, *, wished: bool) -> None:
-    if isinstance(edit, Amend):
-        if lifted := sorted(edit.fields.keys() & (LIMITS | CRITERIA if wished else LIMITS)):
-            raise ValueError(f'{", ".join(lifted)} of "{node.id}" is not for an agent to change')
-        return
-    if inside := next((each.id for each in within(node) if any(limits_of(each))), None):
-        raise ValueError(f'"{inside}" has a policy or a budget of its own, so "{node.id}" stays; edit what is inside')
-    new = _put_in(edit)
-    if any(limits_of(node)) and not (new and limits_of(new[0]) == limits_of(node)):
+def _keep_limits_said(edit: Amend, node: Node, *, wished: bool) -> None:
+    if lifted := sorted(edit.fields.keys() & (LIMITS | CRITERIA if wished else LIMITS)):
+        raise ValueError(f'{", ".join(lifted)} of "{node.id}" is not for an agent to change')
+
+
+def _keep_limits_of(node: Node, new: Sequence[Node]) -> None:
+    if not (new and limits_of(new[0]) == limits_of(node)):
         told = "so it stays, or another step has the same; to leave it out, name it in `failed_steps`"
         raise ValueError(f'"{node.id}" has a policy or a budget of its own, {told}')
 
