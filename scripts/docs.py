@@ -4,6 +4,7 @@ A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`. E
 docs is written by hand.
 """
 
+import inspect
 import json
 import re
 import sys
@@ -20,6 +21,7 @@ import requirements
 from click.testing import CliRunner
 from pydantic import BaseModel
 
+import perdure
 from perdure import errors
 from perdure.agents.contracts import Action, Contracts
 from perdure.cli import COMMANDS, cli
@@ -245,6 +247,14 @@ def contracts() -> Iterator[str]:
     yield from _rows(Action)
 
 
+def public() -> Iterator[str]:
+    """Every name that `perdure` offers, with what it says of itself."""
+    yield "| name | what it is |\n|---|---|\n"
+    for name in sorted(perdure.__all__, key=str.lower):
+        said = (inspect.getdoc(getattr(perdure, name)) or "").partition("\n\n")[0]
+        yield f"| `{name}` | {_cell(said)} |\n"
+
+
 def way(name: str) -> Iterator[str]:
     """A way of working on code, as `perdure draw` shows it."""
     yield f"```text\n{plain_tree(templates()[name].plan).rstrip()}\n```\n"
@@ -262,6 +272,8 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "rules": rules_on_failures,
     "rulebook": rulebook,
     "contracts": contracts,
+    "public": public,
+    "testing": modules.testing,
     "modules": modules.modules,
     "rooms": modules.inner,
     "requirements": requirements.table,

@@ -55,6 +55,21 @@ def modules() -> Iterator[str]:
         yield "\n"
 
 
+def testing() -> Iterator[str]:
+    """What `perdure.testing` offers, by module."""
+    yield "| module | offers | what it is |\n|---|---|---|\n"
+    for path in sorted(_files(SOURCE / "testing")):
+        offered = ", ".join(f"`{name}`" for name in _offered(path))
+        yield f"| `perdure.testing.{path.stem}` | {offered} | {says(path)} |\n"
+
+
+def _offered(path: Path) -> list[str]:
+    """The names that a module offers: `__all__`, as it is written."""
+    written = (each for each in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(each, ast.Assign))
+    found = [ast.literal_eval(each.value) for each in written if ast.unparse(each.targets[0]) == "__all__"]
+    return found[0] if found else []
+
+
 def _files(room: Path) -> Iterator[Path]:
     return (path for path in room.glob("*.py") if path.stem != "__init__")
 

@@ -4,15 +4,19 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 import requirements
 
+import perdure
 from perdure import check, errors
 from perdure.cli import COMMANDS
 from perdure.config import load
 from perdure.config.settings import SETTINGS
+from perdure.engine import Engine, Result, RunHandle, StepResult
+from perdure.kits import coding
 from perdure.plan import Plan
 from perdure.plan.model.steps import STEP_TYPES
 from perdure.plan.reading import read_text
@@ -156,6 +160,24 @@ def test_a_test_names_only_what_is_built():
 )
 def test_requirements_are_found_in_texts(text, numbers):
     assert list(requirements.named(text)) == numbers
+
+
+def test_every_public_name_is_documented():
+    text = (ROOT / "docs/reference/engine.md").read_text(encoding="utf-8")
+    assert [name for name in perdure.__all__ if not re.search(rf"^\| `{name}` \| \w", text, re.MULTILINE)] == []
+    for each in (Engine, RunHandle, Result, StepResult):
+        names = [name for name in vars(each) if not name.startswith("_")]
+        assert [name for name in names if not re.search(rf"\b{name}\b", text)] == [], each
+    assert [name for name in coding.__all__ if f"`{name}`" not in text] == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "src/perdure/testing").glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_what_ships_for_tests_is_few_and_documented(path):
+    text = (ROOT / "docs/reference/engine.md").read_text(encoding="utf-8")
+    [row] = re.findall(rf"^\| `perdure.testing.{path.stem}` \|.*$", text, re.MULTILINE)
+    offered = import_module(f"perdure.testing.{path.stem}").__all__
+    assert 0 < len(offered) < 5
+    assert [name for name in offered if f"`{name}`" not in row] == []
 
 
 def test_every_error_code_is_documented():

@@ -15,6 +15,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
+__all__ = ["FakeClock", "Stuck", "VirtualLoop", "run"]
+
 NOON: Final = 1_800_000_000_000
 """When a fake clock begins, in milliseconds."""
 T = TypeVar("T")

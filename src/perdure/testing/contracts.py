@@ -37,6 +37,8 @@ from perdure.ports import (
     UnknownRun,
 )
 
+__all__ = ["JOURNAL_LAWS"]
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 

@@ -20,6 +20,8 @@ from typing import Any, Literal
 from perdure.engine import Engine
 from perdure.ports import Journal, JournalError, Turn
 
+__all__ = ["Disk", "Fault", "crashing"]
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:

@@ -18,6 +18,8 @@ from msgspec.structs import replace
 from perdure.ports import OUTCOME, TASK, Journal, JournalError, Memories, Memory, UnknownMemory
 from perdure.testing.contracts import NOON, OVER, a_turn
 
+__all__ = ["MEMORY_LAWS"]
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 

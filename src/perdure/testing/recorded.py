@@ -31,6 +31,8 @@ from perdure.plan.visible import visible
 from perdure.ports import LAST, Answer, Attempt, Entry, ModelFailed, Remark, Request
 from perdure.testing.replays import rules_from
 
+__all__ = ["RecordedModel"]
+
 FEW: Final = 3
 """Places that are told where two requests differ."""
 LONG: Final = 200

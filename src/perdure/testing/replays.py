@@ -15,6 +15,8 @@ from perdure.core.turn import replay, status_of
 from perdure.plan import Plan
 from perdure.ports import Entry, Journal
 
+__all__ = ["assert_replays", "digest_of_state"]
+
 
 async def folded(journal: Journal, run: str) -> State:
     """The state that a run's facts tell."""

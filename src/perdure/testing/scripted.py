@@ -16,6 +16,8 @@ from typing import Any, Final, cast
 from perdure.core.calls import Failure, Outcome
 from perdure.ports import Attempt
 
+__all__ = ["Scripted"]
+
 _NOTHING: Final = object()
 
 

@@ -25,6 +25,8 @@ from perdure.tools.hands import Hands
 from perdure.tools.performing import ToolPerformer
 from perdure.tools.tool import AnyTool
 
+__all__ = ["Trial", "check_tool"]
+
 KEY: Final = "key-of-the-deed"
 MOST_APPROVALS: Final = 10
 _DENYING: Final = Layer("the contract", effects=Terms(deny=WORDS))

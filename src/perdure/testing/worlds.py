@@ -31,6 +31,8 @@ from perdure.core.undoing import undo_call
 from perdure.core.values import keep
 from perdure.plan import Plan
 
+__all__ = ["HANGS", "LOST", "World"]
+
 NOON: Final = 1_800_000_000_000
 """When every world begins, in milliseconds."""
 PATIENCE: Final = 100_000
