@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Protocol
 
 import click
 
-from perdure.cli.codes import INTERRUPTED, LATE
+from perdure.cli.codes import INTERRUPTED, LATE, LOCKED
 from perdure.cli.commands import resume_command
 from perdure.cli.documents import run_document
 from perdure.cli.following import Enough, follow, rests
@@ -57,7 +57,7 @@ class NotThere(PerdureError):
     """The process that owns the journal cannot carry out this plan."""
 
     code: ClassVar[str] = "PRD3104"
-    exit_code: int = 75  # EX_TEMPFAIL: once that process has left, the same command can succeed
+    exit_code: int = LOCKED  # EX_TEMPFAIL: once that process has left, the same command can succeed
 
 
 # ------------------------------------------------------------------------------- what is to be done

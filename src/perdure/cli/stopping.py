@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
+from perdure.cli.codes import LOCKED
 from perdure.cli.reaching import do_here, reach
 from perdure.config import Settings
 from perdure.control import ControlError, NoAnswer, ask, socket_of
@@ -23,7 +24,7 @@ class NotStopped(PerdureError):
     """The process that has the journal does not answer, and nobody ends it."""
 
     code: ClassVar[str] = "PRD3108"
-    exit_code: int = 75  # EX_TEMPFAIL: once that process has ended, the same command succeeds
+    exit_code: int = LOCKED  # EX_TEMPFAIL: once that process has ended, the same command succeeds
 
 
 async def stop_all(settings: Settings, request: Mapping[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from perdure.core.deciding import Deciding
 from perdure.core.ending import Ending, end
 from perdure.core.ledger import Ledger, Line, amounts_of, is_whole, pieces, told
 from perdure.core.lines import is_hungry, make_hungry
-from perdure.core.patience import terms
+from perdure.core.patience import terms, unasked
 from perdure.core.seeing import output_of
 from perdure.core.spending import depth_in
 from perdure.core.values import Value
@@ -179,9 +179,7 @@ def _ask(turn: Deciding, cell: Cell, ledger: Ledger, word: str, needs: int) -> N
         f"{_used_up(turn, cell, ledger, word, needs).capitalize()}. Answer with how much more there is, or {FINISH} "
         f"(be over with what there is), or {FAIL}."
     )
-    question = f"q_{owner.key or 'run'}_{owner.visit}_{word}"
-    while question in turn.state.asked:
-        question += "_again"
+    question = unasked(turn, f"q_{owner.key or 'run'}_{owner.visit}_{word}")
     about: dict[str, Any] = {"step": owner.key, "visit": owner.visit, "question": question, "text": text}
     about |= terms(turn, owner)
     turn.record(e.QuestionAsked(answer="choice", about="budget", of=word, choices=(FINISH, FAIL), **about))

@@ -7,7 +7,7 @@ from perdure.core.calls import Failure
 from perdure.core.cells import Cell
 from perdure.core.contracts import rejection
 from perdure.core.deciding import Deciding
-from perdure.core.patience import terms
+from perdure.core.patience import terms, unasked
 from perdure.plan.raw import is_mapping
 
 AGAIN, DONE, CONTINUE, FAIL = "again", "done", "continue", "fail"
@@ -25,9 +25,7 @@ def ask(turn: Deciding, cell: Cell, failure: Failure, choices: tuple[str, ...]) 
     said = "; ".join(f"{word} ({ANSWERS[word]})" for word in choices)
     whose = cell.key or "The run"
     text = f"{whose} failed: {failure.kind}: {failure.message}{_tried(cell)} How is it to go on? Say {said}."
-    question = f"{cell.failed_question}{cell.work.attempt if cell.kind == 'work' else 1}"
-    while question in turn.state.asked:
-        question += "_again"
+    question = unasked(turn, f"{cell.failed_question}{cell.work.attempt if cell.kind == 'work' else 1}")
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question}
     about |= {**terms(turn, cell), "rejected": rejection(cell, failure)}
     turn.record(e.QuestionAsked(answer="choice", about="recovery", choices=choices, text=text, **about))

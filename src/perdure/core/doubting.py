@@ -13,7 +13,7 @@ from perdure.core.chance import drawn, pause_before
 from perdure.core.consulting import answered
 from perdure.core.deciding import Deciding
 from perdure.core.ending import fail, told_again, undo_of
-from perdure.core.patience import terms
+from perdure.core.patience import terms, unasked
 from perdure.core.quarantine import is_quarantined
 from perdure.core.recovering import judge, recover, stop_and_undo
 from perdure.core.trying import LOOK_SECONDS, LOOKING, again, call_at, pause_of, repeat_of
@@ -133,9 +133,7 @@ def _ask(turn: Deciding, cell: Cell) -> None:
         f"Attempt {cell.work.attempt} of {cell.key} ({call.kind} {call.name}) was cut off, and nobody knows whether it "
         f"had its effect.{_looked(cell)} Look, then say {told}."
     )
-    question = f"q_{cell.key}_{cell.visit}_doubt{cell.work.attempt}"
-    while question in turn.state.asked:
-        question += "_again"
+    question = unasked(turn, f"q_{cell.key}_{cell.visit}_doubt{cell.work.attempt}")
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "question": question, "text": text}
     about |= terms(turn, cell)
     turn.record(e.QuestionAsked(answer="choice", about="doubt", choices=choices, **about))

@@ -23,6 +23,13 @@ def terms(turn: Deciding, cell: Cell) -> dict[str, Any]:
     return {**due, "people": said.to}
 
 
+def unasked(turn: Deciding, question: str) -> str:
+    """A name for a question that is asked once more in the same visit: no question has the name of another one."""
+    while question in turn.state.asked:
+        question += "_again"
+    return question
+
+
 def _said(cell: Cell) -> Questions | None:
     for each in (cell, *cell.around):
         plan = each.scope.outline.plan if each.parent is None else plan_in(each)

@@ -91,11 +91,6 @@ class StepResult:
         return self._cell.ways
 
     @property
-    def is_missing(self) -> bool:
-        """Whether it failed, and the plan went on without it."""
-        return self._cell.result is not None and self._cell.result.partial
-
-    @property
     def sandboxed(self) -> str:
         """The tier that commands of its last attempt were kept in, if the user's settings have lowered it."""
         outcome = self._cell.body.outcome if isinstance(self._cell.body, Work) else None

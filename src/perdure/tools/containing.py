@@ -12,7 +12,6 @@ from perdure.tools.hands import Hands
 from perdure.tools.tool import AnyTool
 
 OPENING: Final = "branch.open"
-PLACING: Final = "branch.place"
 CLOSING: Final = "branch.close"
 _GIT: Final = "git."
 

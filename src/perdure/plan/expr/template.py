@@ -6,7 +6,7 @@ text: a text as it is, everything else as JSON. What is filled in is never looke
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -160,33 +160,27 @@ def _entries(value: Raw) -> list[tuple[Part, Raw]]:
 
 def fill(value: Raw, scope: Scope) -> Raw:
     """A new JSON value like this one, with every text in it filled. What is filled in is shared with the scope."""
-    whole: list[Raw] = [value]
-    stack: list[tuple[Raw, Part]] = [(whole, 0)]
     room = MAX_TEXT
-    while stack:
-        holder, key = stack.pop()
-        each = holder[key]
-        if is_mapping(each) or is_list(each):
-            holder[key] = copy = dict(each) if is_mapping(each) else list(each)
-            stack += [(copy, inner) for inner, _ in reversed(_entries(copy))]
-        elif isinstance(each, str) and "${" in each:
-            holder[key], made = _filled(template(each), scope)
-            room -= made
+
+    def filled(text: Template) -> Raw:
+        nonlocal room
+        value = text.fill(scope)
+        if not text.is_whole:
+            room -= len(value)
             if room < 0:
                 raise _too_long()
-    return whole[0]
+        return value
 
-
-def _filled(text: Template, scope: Scope) -> tuple[Raw, int]:
-    value = text.fill(scope)
-    return value, 0 if text.is_whole else len(value)
-
-
-# ------------------------------------------------------------------------------- filling in two goes
+    return _with_texts(value, filled)
 
 
 def fill_but(value: Raw, scope: Scope, root: str) -> Raw:
     """As `fill`, but what is about `root` stays, to be filled later. What is filled in now is not looked at then."""
+    return _with_texts(value, lambda text: _half_filled(text, scope, root))
+
+
+def _with_texts(value: Raw, filled: Callable[[Template], Raw]) -> Raw:
+    """A new JSON value like this one, with another value for every text that has something to fill in."""
     whole: list[Raw] = [value]
     stack: list[tuple[Raw, Part]] = [(whole, 0)]
     while stack:
@@ -196,8 +190,11 @@ def fill_but(value: Raw, scope: Scope, root: str) -> Raw:
             holder[key] = copy = dict(each) if is_mapping(each) else list(each)
             stack += [(copy, inner) for inner, _ in reversed(_entries(copy))]
         elif isinstance(each, str) and "${" in each:
-            holder[key] = _half_filled(template(each), scope, root)
+            holder[key] = filled(template(each))
     return whole[0]
+
+
+# ------------------------------------------------------------------------------- filling in two goes
 
 
 def _half_filled(text: Template, scope: Scope, root: str) -> Raw:
