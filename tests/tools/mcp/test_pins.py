@@ -4,14 +4,11 @@ import json
 import multiprocessing
 
 import pytest
+from pin_rivals import approve_many, definition
 
-from perdure.tools.mcp.definition import Definition, Offer
+from perdure.tools.mcp.definition import Offer
 from perdure.tools.mcp.errors import BadPins
 from perdure.tools.mcp.pins import Pins
-
-
-def definition(text="Adds."):
-    return Definition({"name": "add", "description": text, "inputSchema": {"type": "object"}})
 
 
 def offer(text="Adds.", name="shop.add"):
@@ -93,11 +90,6 @@ def test_what_was_not_hashed_is_no_approval(pins):
     pins.path.write_text(json.dumps(stored))
     with pytest.raises(BadPins, match="not what was approved"):
         Pins(pins.path).of("shop")
-
-
-def approve_many(path, server):
-    for n in range(20):
-        Pins(path).approve(server, {f"{server}.t{n}": definition()})
 
 
 def test_those_who_approve_at_the_same_time_lose_nothing(pins):
