@@ -15,8 +15,15 @@ README = ROOT / "README.md"
 PART = re.compile(r"(<!-- recorded: demo -->\n```text\n)(.*?)(```\n<!-- end -->)", re.DOTALL)
 FIRST, LAST = "$ perdure code", "Next, in a repository"
 """How the lines begin between which the README shows it."""
-CUTS = (("Keep money", "run r_"), ("# Keep money", "Was anything"))
-"""How those lines begin from which on, and up to which, nothing is shown: the tree of the plan, and the report."""
+CUTS = (
+    ("template refactor", "tests: all 53"),
+    ("run r_", "cause: "),
+    ("refinement: ", "tests: all 59"),
+    ("quality: ", "the run succeeded"),
+    ("run r_", "Was anything"),
+    ("$ git -C till merge", ""),
+)
+"""What is in the lines from which on, and up to which, nothing is shown; in their order, and the last to the end."""
 VARIES = (
     (re.compile(r"\br_[0-9a-z]{26}\b"), "r_…"),
     (re.compile(r"^\d\d:\d\d:\d\d"), "…"),
@@ -47,13 +54,11 @@ def excerpt(said: str) -> str:
 
 
 def _cut(lines: Iterator[str]) -> Iterator[str]:
-    until = ""
-    for line in lines:
-        if until and not line.startswith(until):
-            continue
-        found = next((end for begin, end in CUTS if line.startswith(begin)), "")
-        yield from ("…", "") if found.startswith("Was") else ("…",) if found else (line,)
-        until = found
+    for begin, end in CUTS:
+        yield from takewhile(lambda line, begin=begin: begin not in line, lines)
+        yield "…"
+        shown = next((line for line in lines if end and end in line), "")
+        yield from ("", shown) if shown.startswith("Was") else (shown,) if shown else ()
 
 
 def same(shown: str) -> list[str]:

@@ -24,8 +24,10 @@ def machine(tmp_path):
     place.mkdir()
 
     def call(*words, has=(), python="", user="1000", apt="", **more):
-        for name in (*FEW, *has):
-            (place / name).symlink_to(shutil.which(name) or "/bin/true")
+        for name in FEW:
+            (place / name).symlink_to(shutil.which(name))
+        for name in has:
+            stand_in(place / name, "exit 0")
         stand_in(place / "python3", python or "exit 0")
         stand_in(place / "id", f"echo {user}")
         if apt:
@@ -77,13 +79,19 @@ def test_another_python_can_be_named(machine, tmp_path):
     assert done.stdout == f"{tmp_path}/mine\n"
 
 
+def test_a_node_that_is_too_old_is_as_good_as_none(machine, tmp_path):
+    stand_in(tmp_path / "bin" / "node", "exit 1")
+    done = machine("scripts/parts", "test", has=sorted({*ALL} - {"node"}), CI="true")
+    assert done.stderr.endswith("apt-get install nodejs\n")
+
+
 def test_what_only_tests_want_is_told_and_left_out(machine):
     done = machine("scripts/parts", "test", has=("git", "bwrap"))
     assert done.returncode == 0
     assert done.stderr == (
         "Not here, and make test goes on without it:\n"
         "  strace       tests that kill at every system call (optional)\n"
-        "  nodejs       tests with real MCP servers (optional)\n"
+        "  nodejs       Node 20 or newer, for tests with real MCP servers (optional)\n"
         "  npm          tests with real MCP servers (optional)\n"
         "Debian and Ubuntu: apt-get install strace nodejs npm\n"
     )
