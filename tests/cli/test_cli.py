@@ -4,15 +4,18 @@ import json
 import os
 import pty
 import select
+import shlex
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
-from perdure.cli import cli
+from perdure.cli import COMMANDS, SECTIONS, cli
+from perdure.cli.examples import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
 PLANS = ROOT / "examples" / "plans"
@@ -345,3 +348,30 @@ def test_a_toolbox_that_is_none_is_said_to_be_none(tmp_path, tools):
     done = perdure("check", "--toolbox", toolbox, PLANS / "linear.yaml")
     assert done.returncode == 6
     assert done.stderr.startswith("error PRD1412: ")
+
+
+def test_every_command_stands_in_one_section_of_the_help():
+    assert sorted(name for names in SECTIONS.values() for name in names) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("example", [line for lines in EXAMPLES.values() for line in lines])
+def test_every_example_can_be_called(example):
+    """Each word is a command, an option or an argument that there is."""
+    words = shlex.split(example.partition(" > ")[0])[1:]
+    here = click.Context(cli)
+    command: click.Command = cli
+    while isinstance(command, click.Group) and words:
+        command = command.get_command(here, words.pop(0))
+        assert command is not None, example
+    command.make_parser(click.Context(command)).parse_args(words)
+
+
+def test_every_command_shows_how_it_is_called():
+    assert sorted({*COMMANDS} - {*EXAMPLES}) == ["doctor"]  # there is nothing to say but its name
+    said = CliRunner().invoke(cli, ["fork", "--help"], color=False).output
+    assert "\n  Examples:\n    perdure fork @last\n    perdure fork @last --from build --set version=1.3\n" in said
+
+
+@pytest.mark.parametrize("group", ["agents", "config", "mcp", "memory", "models", "policy", "tools"])
+def test_no_line_of_a_list_of_commands_is_cut(group):
+    assert "...\n" not in CliRunner().invoke(cli, [group, "--help"]).output.partition("Commands:")[2]

@@ -12,6 +12,7 @@ import click
 from perdure import __version__
 from perdure.cli.codes import INTERRUPTED
 from perdure.cli.erring import say_error
+from perdure.cli.examples import examples_of
 from perdure.errors import PerdureError
 
 COMMANDS: Final = {
@@ -19,41 +20,52 @@ COMMANDS: Final = {
     "answer": "Answer a question of a run.",
     "approve": "Say yes to a question of a run.",
     "cancel": "End a run, or one of its steps.",
-    "check": "Say everything that is wrong with a plan.",
-    "code": "Have a goal done to a repository: planned, edited, tested, on a branch.",
+    "check": "Report everything that is wrong with a plan.",
+    "code": "Change a repository: plan, edit, test, commit on a branch.",
     "config": "Show the settings and where they come from.",
     "convert": "Write a plan in the current format.",
-    "diff": "Show what differs between two plans, or what revisions have changed.",
-    "doctor": "Look whether everything is in order here.",
+    "diff": "Show what differs between plans, or what revisions changed.",
+    "doctor": "Check whether everything is in order here.",
     "draw": "Draw a plan, in the terminal or as a picture.",
     "edit": "Change the plan of a run that is under way.",
     "explain": "Explain an error code.",
-    "export": "Write a run to a file that stands for itself.",
-    "fork": "Begin a new run where another one stood.",
+    "export": "Write a run to a file, to be imported elsewhere.",
+    "fork": "Begin a new run from a point in another one.",
     "gc": "Forget old runs that are over.",
-    "import": "Take in runs that were exported.",
+    "import": "Take in exported runs.",
     "logs": "Print the facts of a run, one line each.",
     "ls": "List runs, newest first.",
     "mcp": "Look at MCP servers, and approve their tools.",
-    "memory": "Look up what runs have taught, and add to it.",
+    "memory": "Search what runs have taught, and add to it.",
     "models": "Show the models that plans may ask, and try them.",
-    "pause": "Let a run begin nothing new.",
-    "plan": "Make a plan for a goal, and do not carry it out.",
+    "pause": "Pause a run at a safe point.",
+    "plan": "Make a plan for a goal, without carrying it out.",
     "policy": "Show what may be done, and who says so.",
     "questions": "List what people are asked, oldest first.",
     "reject": "Say no to a question of a run.",
-    "replay": "Fold a run again and verify it; nothing is executed.",
-    "resume": "Go on with a run, or with all.",
-    "retry": "Go on with a run that failed.",
+    "replay": "Read a run again and verify it; nothing is executed.",
+    "resume": "Go on with a run, or with all of them.",
+    "retry": "Go on with a run that failed or was cancelled.",
     "rollback": "Take back what a run has done.",
-    "run": "Carry out a plan, or a goal, and follow it.",
+    "run": "Carry out a plan or a goal, and follow it.",
     "schema": "Print the JSON Schema of a plan.",
     "show": "Show a run: its steps, and what it waits for.",
-    "signal": "Tell a run that something happened.",
+    "signal": "Tell a run that something has happened outside.",
     "stop": "Cancel every run that is not over, at once.",
     "tools": "Show the tools that plans may use.",
     "watch": "Watch a run until it is over.",
 }
+
+SECTIONS: Final = {
+    "Start work": ("run", "code"),
+    "Write plans": ("plan", "check", "draw", "diff", "convert", "schema"),
+    "Follow runs": ("ls", "show", "logs", "watch", "questions"),
+    "Answer runs": ("approve", "reject", "answer", "signal"),
+    "Control runs": ("resume", "pause", "cancel", "stop", "edit", "retry", "fork", "rollback"),
+    "Keep runs": ("replay", "export", "import", "gc", "memory"),
+    "Look around": ("doctor", "explain", "config", "policy", "tools", "models", "agents", "mcp"),
+}
+"""What commands are for, in the order in which somebody comes to need them."""
 
 ALIASES: Final = {"list": "ls", "ps": "ls", "describe": "show", "interrupt": "pause"}
 """Other words for commands; they work and are not shown."""
@@ -81,12 +93,16 @@ class LazyGroup(click.Group):
         if known is None or known.name is None:
             return None
         word = f"{known.name}_" if iskeyword(known.name) else known.name
-        return getattr(import_module(f"perdure.cli.{word}"), word)
+        found: click.Command = getattr(import_module(f"perdure.cli.{word}"), word)
+        found.epilog = examples_of(known.name)
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  the signature is click's
-        """The list of commands, without loading one."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """The list of commands by what they are for, without loading one."""
+        width = max(map(len, COMMANDS))
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{width}}", COMMANDS[name]) for name in names])
 
 
 @click.group(

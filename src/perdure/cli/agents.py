@@ -59,7 +59,7 @@ def _warn_of_broken() -> None:
 @db_option
 @json_option
 def show(name: str, db: str | None, as_json: bool) -> None:
-    """Show all that is known about the agent NAME: what it is told, and how it did with its last tasks."""
+    """Show one agent: what it is told, and how it did with its last tasks."""
     found = {each.agent.name: each for each in known_agents(Path.cwd())}
     if name not in found:
         raise NoAgent(f'there is no agent "{name}"', did_you_mean(name, found) or "see: perdure agents ls")

@@ -39,7 +39,7 @@ def mcp() -> None:
 @json_option
 @click.pass_context
 def ls(ctx: click.Context, ask: bool, as_json: bool) -> None:
-    """List servers: name, kind, standing, tools, and how many of them are approved.
+    """List servers, and how many of their tools are approved.
 
     Exit code 1: one that was asked did not answer.
     """
@@ -102,7 +102,9 @@ def _kind(server: Server) -> str:
 @json_option
 @click.pass_context
 def show(ctx: click.Context, server: str, tools: tuple[str, ...], as_json: bool) -> None:
-    """Start SERVER and show its tools; with TOOL, everything that it says of that tool.
+    """Start a server and show its tools.
+
+    With TOOL, everything that SERVER says of that tool.
 
     What a server says about effects is shown and changes nothing; `trust` in mcp.json does. Exit code 1: it did not
     answer, and what is shown is what was known of it.
@@ -163,7 +165,9 @@ def _as_json(name: str, pin: Pin) -> dict[str, Any]:
 @json_option
 @click.pass_context
 def approve(ctx: click.Context, server: str, tools: tuple[str, ...], yes: bool, as_json: bool) -> None:
-    """Start SERVER, show what it says of its tools where that was not approved, and approve it.
+    """Look at what a server says of its tools, and approve it.
+
+    SERVER is started. What was not approved yet is shown, and you are asked.
 
     What is approved is what was shown, word for word. If the server ever says something else of a tool, that tool
     cannot be called until you approve it anew; then the difference is shown.

@@ -66,7 +66,10 @@ async def _searched(settings: Settings, text: str, kinds: Sequence[str], limit: 
 @db_option
 @json_option
 def ls(kinds: tuple[str, ...], limit: int, before: int | None, db: str | None, as_json: bool) -> None:
-    """List memories, newest first; how agents did with their tasks only with `--kind task`."""
+    """List memories, newest first.
+
+    How agents did with their tasks is listed only with `--kind task`.
+    """
     settings = settings_for(db)
     found = asyncio.run(_listed(settings, kinds, before, limit + 1)) if is_there(settings) else []
     more = found[limit - 1].number if len(found) > limit else None

@@ -30,9 +30,10 @@ def models() -> None:
 @models.command()
 @json_option
 def ls(as_json: bool) -> None:
-    """List the tiers: what they stand for, who says so, what a million tokens cost, and whether the key is there.
+    """List the tiers and their models.
 
-    Nothing is asked of anybody.
+    For each: what it stands for, who says so, what a million tokens cost, and whether the key is there. No model is
+    asked.
     """
     found = list(_tiers(load(planning=True)))
     if as_json:
@@ -49,7 +50,9 @@ def ls(as_json: bool) -> None:
 @json_option
 @click.pass_context
 def check(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> None:
-    """Ask a model for one word, and say what came of it: a tier, a provider:model, or all tiers that are set.
+    """Ask a model for one word, to see whether it answers.
+
+    TIER is a tier or a provider:model; left out: all tiers that are set.
 
     It is a real call, of some fifty tokens, and is paid like one. The exit code is 1 if one of them gives no answer.
     """

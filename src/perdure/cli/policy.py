@@ -50,9 +50,9 @@ def policy() -> None:
 @json_option
 @limit_options
 def show(plan: str | None, step: str | None, as_json: bool, **settings: Any) -> None:
-    """Show the layers that hold here, the outermost first; with PLAN, also those of the plan.
+    """Show the layers of rules that hold here.
 
-    A layer says nothing about what it does not mention.
+    The outermost comes first. With PLAN, also those of the plan. A layer says nothing about what it does not mention.
     """
     if step and not plan:
         raise click.UsageError("a step belongs to a plan: name it before --step")
@@ -74,7 +74,9 @@ def show(plan: str | None, step: str | None, as_json: bool, **settings: Any) -> 
 @limit_options
 @click.pass_context
 def test(ctx: click.Context, plan: str, deeds: tuple[str, ...], step: str | None, as_json: bool, **given: Any) -> None:
-    """Say what would be said about each DEED in PLAN, by which layer, and why. Nothing is done.
+    """Say whether a deed would be allowed, and why.
+
+    For each DEED in PLAN: the verdict, the layer that gave it, and the reason. Nothing is done.
 
     A deed is a word and what it is about: 'read FILE', 'write FILE', 'connect HOST:PORT', 'run COMMAND',
     'use RESOURCE', 'call TOOL [EFFECT…]'.

@@ -43,11 +43,11 @@ PLANNERS: Final = ("template", "tools", "model")
 @click.option("--inputs", "file", metavar="FILE", help="Inputs, as a JSON object.")
 @tools_option
 @click.option("--session", default="", metavar="ID", help="The session that the run belongs to.")
-@click.option("--seed", type=int, metavar="N", help="What all chance in the run is derived from.")
+@click.option("--seed", type=int, metavar="N", help="The seed of all random numbers in the run.")
 @workspace_option
-@click.option("--dry-run", is_flag=True, help="Do nothing, and tell what would be done.")
-@click.option("--like", metavar="RUN", help="In a dry run, take for granted what the steps of an earlier run gave.")
-@click.option("--planner", type=click.Choice(PLANNERS), help="Who makes a plan of GOAL, or nobody does.")
+@click.option("--dry-run", is_flag=True, help="Do nothing to the world, and say what would be done.")
+@click.option("--like", metavar="RUN", help="In a dry run, assume the results of an earlier run.")
+@click.option("--planner", type=click.Choice(PLANNERS), help="Who makes the plan for GOAL; nobody else is asked.")
 @click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
 @following_options
 @db_option
@@ -56,8 +56,8 @@ PLANNERS: Final = ("template", "tools", "model")
 def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None, **given: Any) -> None:
     """Carry out PLAN (YAML or JSON; - for standard input) and follow it.
 
-    GOAL, several words in quotation marks that name no file, is made a plan first, as `perdure plan` does it. If a
-    model was asked and finds none, an agent does it without a plan, and that is said; but not with --planner.
+    For a GOAL, several words in quotation marks, a plan is made first, as `perdure plan` does it. If a model was asked
+    and found none, an agent works on the goal without a plan, and you are told so; not with --planner.
 
     The run's id comes first, on standard error; its output comes last, on standard output. Ctrl-C pauses the run at a
     safe point; a second one leaves at once, and nothing that was done is forgotten.
