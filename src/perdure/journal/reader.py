@@ -112,7 +112,7 @@ class Reader:
 
     def _connected(self) -> Connection:
         if not self._path.is_file():
-            raise NoJournal(f"there is no journal {self._path}")
+            raise NoJournal(f"there is no journal {self._path}", "start a run first, or name another one with --db")
         db = self._connect(self._path, "ro")
         try:
             db.execute("SELECT token FROM owner").fetchone()
