@@ -110,6 +110,7 @@ async def test_what_is_no_journal_is_refused_and_not_touched(read_only, tmp_path
 async def test_there_is_nothing_to_read_where_there_is_no_file(tmp_path):
     with pytest.raises(NoJournal, match="there is no journal") as refused:
         await SqliteJournal.open(tmp_path / "none" / "runs.db", read_only=True)
+    assert "--db" in refused.value.help
     assert not (tmp_path / "none").exists()
 
 
