@@ -42,14 +42,8 @@ fix: $(READY) ## Format, repair what can be repaired, write the generated parts 
 	$(BIN)/ruff check --fix .
 	$(BIN)/python scripts/docs.py --write
 
-bench: parts $(READY) ## Measure, as ratios
-	$(BIN)/python bench/plans.py
-	$(BIN)/python bench/journal.py
-	$(BIN)/python bench/engine.py
-	$(BIN)/python bench/hands.py
-	$(BIN)/python bench/recovery.py
-	$(BIN)/python bench/revision.py
-	$(BIN)/python bench/strategies.py
+bench: parts $(READY) ## Measure beside others, and write bench/RESULTS.md (BENCH_ROUNDS=1: the quick way)
+	@$(BIN)/python bench
 
 soak: parts $(READY) ## Every campaign at its long volume
 	PERDURE_VOLUME=soak $(BIN)/pytest -n auto --timeout=0 -m campaign

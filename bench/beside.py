@@ -14,6 +14,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from figures import Figure
+
 from perdure import Engine, Plan
 
 CONTROL = "plain, again"
@@ -54,14 +56,18 @@ def ratio(mine: list[float], *plain: list[float]) -> float:
     return statistics.median(own / average for own, average in zip(mine, averages, strict=True))
 
 
-def tell(taken: Mapping[str, Taken]) -> None:
-    """All of them, as medians."""
-    print(f"{'a durable step':20} {'time':>7}   ratio   processor   ratio")
+def figures(taken: Mapping[str, Taken]) -> list[Figure]:
+    """The plain step, and how often the others take that. The control has no bar: it says how far to trust the rest."""
     plain, again = taken["plain"], taken[CONTROL]
+    told = [
+        Figure("a plain durable step: time", statistics.median(plain.time), "µs"),
+        Figure("a plain durable step: processor time", statistics.median(plain.processor), "µs"),
+    ]
     for name, each in taken.items():
-        times, processors = (
-            ratio(each.time, plain.time, again.time),
-            ratio(each.processor, plain.processor, again.processor),
-        )
-        medians = statistics.median(each.time), statistics.median(each.processor)
-        print(f"{name:20} {medians[0]:4.0f} µs    {times:.2f}      {medians[1]:4.0f} µs    {processors:.2f}")
+        if name != "plain":
+            most = None if name == CONTROL else 1.10
+            times = ratio(each.time, plain.time, again.time)
+            processors = ratio(each.processor, plain.processor, again.processor)
+            told.append(Figure(f"{name}: time, of a plain step", times, "x", most=most))
+            told.append(Figure(f"{name}: processor time, of a plain step", processors, "x"))
+    return told

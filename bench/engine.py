@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from figures import Figure, tell
+
 from perdure import Engine, Plan, tool
 from perdure.runtime.room import Limits
 
@@ -71,16 +73,18 @@ def main() -> None:
     """Measure and tell."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=20_000, help="steps of the large plan")
-    large = parser.parse_args().size
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    given = parser.parse_args()
+    told: list[Figure] = []
     for shape in (chain, fan_out, graph):
-        small, big = shape(SMALL), shape(large)
-        pairs = [(asyncio.run(cost(small)), asyncio.run(cost(big))) for _ in range(ROUNDS)]
+        small, big = shape(SMALL), shape(given.size)
+        pairs = [(asyncio.run(cost(small)), asyncio.run(cost(big))) for _ in range(given.rounds)]
         few, many = min(each for each, _ in pairs), min(each for _, each in pairs)
         needs = sum(len(each.get("needs", ())) for each in big["steps"])
-        print(
-            f"{shape.__name__:8}  {SMALL:,} steps: {few:.0f} µs   {large:,} steps, {needs:,} needs: {many:.0f} µs   "
-            f"ratio {many / few:.2f}"
-        )
+        with_ = f" and {needs:,} needs" if needs else ""
+        who = f"{shape.__name__.replace('_', '-')} of {given.size:,} steps{with_}: a step"
+        told += [Figure(who, many, "µs"), Figure(f"{who}, of one among {SMALL:,}", many / few, "x", most=1.3)]
+    tell(told)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ How steps are measured, and how far that can be trusted, is said in `beside.py`.
 are told.
 """
 
+import argparse
 import asyncio
 import statistics
 import subprocess
@@ -12,7 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from beside import measured, tell
+from beside import figures, measured
+from figures import Figure, tell
 
 from perdure import Engine, Plan, tool
 from perdure.core.calls import Call
@@ -40,19 +42,19 @@ def chain(**more: Any) -> Plan:
     return Plan.model_validate({"steps": steps, **more})
 
 
-async def steps(place: Path) -> None:
+async def steps(place: Path, rounds: int) -> list[Figure]:
     """A durable step as it is, under rules, with a ledger, and with both."""
     plans = {
         "plain": chain(),
-        "rules": chain(policy=RULES),
-        "ledger": chain(budget=BUDGET),
-        "both": chain(policy=RULES, budget=BUDGET),
+        "a policy with rules": chain(policy=RULES),
+        "a budget": chain(budget=BUDGET),
+        "a policy and a budget": chain(policy=RULES, budget=BUDGET),
     }
     async with Engine.open(place / "runs.db", tools=[add], policy=Policy(network=())) as engine:
-        tell(await measured(engine, plans, ROUNDS))
+        return figures(await measured(engine, plans, rounds))
 
 
-async def starts(place: Path) -> None:
+async def starts(place: Path, rounds: int) -> list[Figure]:
     """A process as it is, in the sandbox, and in the sandbox on a stage."""
     workspace, state = place / "workspace", place / "state"
     workspace.mkdir()
@@ -73,22 +75,28 @@ async def starts(place: Path) -> None:
 
     ways = {"plain": plain, "sandboxed": caged, "staged": staged}
     taken: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(STARTS + 1):
+    for _ in range(rounds + 1):
         for name, way in ways.items():
             began = time.perf_counter()
             await way()
             taken[name].append((time.perf_counter() - began) * 1e3)
     medians = {name: statistics.median(each[1:]) for name, each in taken.items()}
-    for name, median in medians.items():
-        print(f"command, {name:10} {median:8.1f} ms   {median - medians['plain']:+7.1f} ms over plain")
+    return [
+        Figure("a command in a plain process", medians["plain"], "ms"),
+        Figure("a command in the sandbox: more than that", medians["sandboxed"] - medians["plain"], "ms", most=40),
+        Figure("a command on a stage: more than that", medians["staged"] - medians["plain"], "ms", most=150),
+    ]
 
 
-async def main() -> None:
+async def main(rounds: int, commands: int) -> None:
     """Both."""
     with tempfile.TemporaryDirectory() as place:
-        await steps(Path(place))
-        await starts(Path(place))
+        tell([*await steps(Path(place), rounds), *await starts(Path(place), commands)])
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--commands", type=int, default=STARTS)
+    given = parser.parse_args()
+    asyncio.run(main(given.rounds, given.commands))

@@ -9,12 +9,12 @@ interleaved, and the median of five counts.
 import argparse
 import asyncio
 import sqlite3
-import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from figures import Figure, tell
 from msgspec.structs import replace
 
 from perdure.journal import MemoryJournal, SqliteJournal
@@ -67,25 +67,29 @@ async def at_once(journal: Journal, name: str) -> float:
     return TURNS * 10 / (time.perf_counter() - start)
 
 
-async def speed(directory: Path) -> None:
+async def speed(directory: Path, rounds: int) -> list[Figure]:
     """Ratios to the bare loop."""
     found: list[tuple[float, ...]] = []
     async with await SqliteJournal.open(directory / "speed.db") as journal:
-        for n in range(ROUNDS):
+        for n in range(rounds):
             floor, one = bare(directory / f"bare{n}.db"), await one_by_one(journal, f"one{n}")
             alone = await one_by_one(journal, f"alone{n}", alone=True)
             found.append((floor, one, alone, await at_once(journal, f"many{n}")))
-    print(f"bare loop           {statistics.median(each[0] for each in found):10,.0f} commits/s")
-    told = (("one after the other", 0.7), ("on the spot", 0.7), (f"{RUNS} runs at once", 5))
-    for place, (name, aim) in enumerate(told, 1):
-        turns = statistics.median(each[place] for each in found)
-        ratio = statistics.median(each[place] / each[0] for each in found)
-        print(f"{name:20}{turns:10,.0f} turns/s   {ratio:5.2f} x the bare loop (aim {aim})")
-    print(f"in memory           {await one_by_one(MemoryJournal(), 'memory'):10,.0f} turns/s")
+    ways = (("turns one after the other", 0.7), ("turns on the spot", 0.7), (f"turns of {RUNS} runs at once", 5))
+    ratios = [
+        Figure.of(f"{name}: speed, of the bare loop", [each[place] / each[0] for each in found], "x", least=least)
+        for place, (name, least) in enumerate(ways, 1)
+    ]
+    return [
+        Figure.of("the bare loop", [each[0] for each in found], "commits/s"),
+        *ratios,
+        Figure("turns in memory", await one_by_one(MemoryJournal(), "memory"), "turns/s"),
+    ]
 
 
-async def size(directory: Path) -> None:
+async def size(directory: Path) -> list[Figure]:
     """Bytes of the file for each small turn of two entries."""
+    told: list[Figure] = []
     for runs, turns in ((1, 5_000), (100, 50)):
         path = directory / f"size{runs}.db"
         async with await SqliteJournal.open(path) as journal:
@@ -93,7 +97,11 @@ async def size(directory: Path) -> None:
             for n in range(turns):
                 await asyncio.gather(*(journal.append(turn(f"r_{run}", 2 * n + 1)) for run in range(runs)))
         each = (path.stat().st_size - before) / (runs * turns)
-        print(f"{runs:4} runs x {turns:5}    {each:10,.0f} bytes/turn, of which {2 * len(BODY)} are the caller's")
+        own = 2 * len(BODY)
+        told.append(
+            Figure(f"{runs:,} x {turns:,} turns: disk for a turn, of which {own} are the caller's", each, "bytes")
+        )
+    return told
 
 
 async def fill(path: Path, entries: int) -> None:
@@ -120,7 +128,7 @@ async def best(work: Callable[[], Awaitable[object]]) -> float:
     return min(times)
 
 
-async def pages(directory: Path, entries: int) -> None:
+async def pages(directory: Path, entries: int) -> list[Figure]:
     """First pages in a large file against a small one."""
     for name, count in (("small", 1_000), ("large", entries)):
         await fill(directory / f"{name}.db", count)
@@ -137,32 +145,34 @@ async def pages(directory: Path, entries: int) -> None:
         "a run by prefix": lambda journal: journal.run("r_00000011"),
         "due": lambda journal: journal.due(0),
     }
-    print(f"first page of         small file   {entries:,} entries (aim: within 50 ms)")
+    told: list[Figure] = []
     for name, look in looks.items():
         here, there = await best(lambda look=look: look(small)), await best(lambda look=look: look(large))
-        print(f"  {name:20}{here:8.2f} ms {there:12.2f} ms")
+        who = f"first page of {name}, among {entries:,} entries: more than in a small file"
+        told.append(Figure(who, there - here, "ms", most=50))
+    return told
 
 
-async def verify(directory: Path) -> None:
-    """Microseconds for each entry, of a run of 10,000."""
+async def verify(directory: Path) -> list[Figure]:
+    """A run of 10,000 entries."""
     async with await SqliteJournal.open(directory / "verify.db") as journal:
         await asyncio.gather(*(journal.append(turn("r_1", 2 * n + 1)) for n in range(5_000)))
         took = await best(lambda: journal.verify("r_1"))
         loaded = await best(lambda: journal.load("r_1"))
-    print(f"verify              {took / 10:10.2f} us/entry ({took:.0f} ms for 10,000), load {loaded:.0f} ms")
+    return [Figure("10,000 entries verified", took, "ms"), Figure("10,000 entries loaded", loaded, "ms")]
 
 
-async def main(entries: int) -> None:
+async def main(entries: int, rounds: int) -> None:
     """Everything, in a directory of its own."""
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as place:
+    with tempfile.TemporaryDirectory() as place:
         directory = Path(place)
-        await speed(directory)
-        await size(directory)
-        await verify(directory)
-        await pages(directory, entries)
+        told = [*await speed(directory, rounds), *await size(directory), *await verify(directory)]
+        tell([*told, *await pages(directory, entries)])
 
 
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--entries", type=int, default=1_000_000, help="in the large file")
-    asyncio.run(main(arguments.parse_args().entries))
+    arguments.add_argument("--rounds", type=int, default=ROUNDS)
+    given = arguments.parse_args()
+    asyncio.run(main(given.entries, given.rounds))

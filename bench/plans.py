@@ -1,10 +1,11 @@
 """How the cost of a plan grows with its size: a graph of N steps with 4.25 needs each, and one long chain in it.
 
-Prints a table and the ratio of 20,000 to 2,000 steps; linear is 10. Each round runs in a process of its own, with
-cold caches, so that memory is told apart and a small plan gains nothing from a cache that a large one overflows.
-CPU time, best of three rounds.
+Told is the ratio of 20,000 to 2,000 steps; linear is 10. Each round runs in a process of its own, with cold caches,
+so that memory is told apart and a small plan gains nothing from a cache that a large one overflows. CPU time, best of
+three rounds.
 """
 
+import argparse
 import json
 import random
 import resource
@@ -14,9 +15,17 @@ import time
 from collections.abc import Callable
 
 import yaml
+from figures import Figure, tell
 
 SIZES = (2_000, 20_000)
-STAGES = ("yaml", "json", "check", "hash", "measure", "draw")
+STAGES = {
+    "yaml": "read from YAML",
+    "json": "read from JSON",
+    "check": "checked",
+    "hash": "hashed",
+    "measure": "counted",
+    "draw": "drawn",
+}
 ROUNDS = 3
 AIM = 12.0
 MEMORY_AIM = 500
@@ -71,28 +80,35 @@ def measure(size: int) -> dict[str, float]:
 
 
 def _in_a_process(size: int) -> str:
-    return subprocess.run([sys.executable, __file__, str(size)], capture_output=True, text=True, check=True).stdout
+    return subprocess.check_output([sys.executable, __file__, "--only", str(size)], text=True)
+
+
+def figures(rows: dict[int, dict[str, float]]) -> list[Figure]:
+    """What each stage takes, how it grows, and the memory."""
+    small, large = (rows[size] for size in SIZES)
+    who = f"a graph of {SIZES[1]:,} steps and {large['needs']:,.0f} needs"
+    told = [Figure(f"{who}: memory", large["megabytes"], "MB", most=MEMORY_AIM)]
+    for stage, name in STAGES.items():
+        told.append(Figure(f"{who}: {name}", large[stage], "ms"))
+        told.append(Figure(f"{who}: {name}, of {SIZES[0]:,} steps", large[stage] / small[stage], "x", most=AIM))
+    return told
 
 
 def main() -> None:
-    """Measure each size in its own process and print the table."""
+    """Measure each size in its own process."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--only", type=int, help="only this size, and as JSON")
+    given = parser.parse_args()
+    if given.only:
+        print(json.dumps(measure(given.only)))
+        return
     rows: dict[int, dict[str, float]] = {}
     for size in SIZES:
-        rounds = [json.loads(_in_a_process(size)) for _ in range(ROUNDS)]
+        rounds = [json.loads(_in_a_process(size)) for _ in range(given.rounds)]
         rows[size] = {name: min(each[name] for each in rounds) for name in rounds[0]}
-    print(f"{'ms of CPU':12}" + "".join(f"{size:>12,}" for size in SIZES) + f"{'ratio':>10}")
-    for stage in STAGES:
-        small, large = (rows[size][stage] for size in SIZES)
-        print(f"{stage:12}{small:12.0f}{large:12.0f}{large / small:10.1f}")
-    print(f"{'needs':12}" + "".join(f"{rows[size]['needs']:12,.0f}" for size in SIZES))
-    print(f"{'megabytes':12}" + "".join(f"{rows[size]['megabytes']:12.0f}" for size in SIZES))
-    worst = max(rows[SIZES[1]][stage] / rows[SIZES[0]][stage] for stage in STAGES)
-    memory = rows[SIZES[1]]["megabytes"]
-    print(f"\nworst ratio {worst:.1f} (aim: at most {AIM:g}), memory {memory:.0f} MB (aim: under {MEMORY_AIM})")
+    tell(figures(rows))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        print(json.dumps(measure(int(sys.argv[1]))))
-    else:
-        main()
+    main()

@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from beside import Taken, measured, tell
+from beside import Taken, figures, measured
+from figures import Figure, tell
 
 from perdure import Engine, Plan, tool
 from perdure.tools import ToolFailure
@@ -67,12 +68,13 @@ def chain(name: str, each: dict[str, Any], **more: Any) -> Plan:
     return Plan.model_validate({"inputs": inputs, "steps": steps, **more})
 
 
+ALL, FAILING = "contracts, retry and tables", "the same, failing"
 PLANS = {
     "plain": chain("bench.step", {}),
     "retry and tables": chain("bench.step", {"retry": RETRY, "recovery": CONTRACT["recovery"]}, recovery=TABLE),
     "contracts": chain("bench.step", {key: CONTRACT[key] for key in ("requires", "ensures", "accept")}),
-    "all": chain("bench.step", CONTRACT, recovery=TABLE),
-    "all, falling": chain("bench.fall", CONTRACT, recovery=TABLE),
+    ALL: chain("bench.step", CONTRACT, recovery=TABLE),
+    FAILING: chain("bench.fall", CONTRACT, recovery=TABLE),
 }
 
 
@@ -88,11 +90,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     taken = asyncio.run(measure(parser.parse_args().rounds))
-    tell(taken)
-    pairs = zip(taken["all, falling"].processor, taken["all"].processor, strict=True)
+    pairs = zip(taken[FAILING].processor, taken[ALL].processor, strict=True)
     cost = statistics.median((falling - calm) * OFTEN for falling, calm in pairs)
     plain = statistics.median(taken["plain"].processor)
-    print(f"a failure, classified and tried again {cost:6.0f} µs   {cost / plain:5.2f} times a plain step")
+    calm = {name: each for name, each in taken.items() if name != FAILING}
+    failure = Figure("a failure, classified and tried again: processor time, of a plain step", cost / plain, "x")
+    tell([*figures(calm), failure])
 
 
 if __name__ == "__main__":

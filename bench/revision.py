@@ -3,9 +3,11 @@
 Run with `python bench/revision.py`. Only CPU time of this process is counted.
 """
 
-from statistics import median
+import argparse
 from time import process_time
 from typing import Any
+
+from figures import Figure, tell
 
 from perdure.core import events as e
 from perdure.plan import Plan
@@ -66,14 +68,20 @@ def warm_up() -> None:
 
 
 def main() -> None:
-    """Print a line for each kind of plan and edit: the first revision of a run, and those after it, as medians."""
+    """For each kind of plan and edit: the first revision of a run, and those after it, as medians."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    rounds = parser.parse_args().rounds
+    told: list[Figure] = []
     warm_up()
     for shape, done in ((graph, 2_000), (serial, 1_000), (nested, 200)):
         for name, edit in EDITS.items():
-            worlds = [under_way(shape(), done) for _ in range(ROUNDS)]
-            first = median(cost(world, edit(0)) for world in worlds)
-            rest = median(cost(world, edit(n)) for world in worlds for n in range(1, 8))
-            print(f"{shape.__name__:7} {name:8} first {first:6.1f} ms   then {rest:6.1f} ms")
+            worlds = [under_way(shape(), done) for _ in range(rounds)]
+            first = [cost(world, edit(0)) for world in worlds]
+            rest = [cost(world, edit(n)) for world in worlds for n in range(1, 8)]
+            who = f"{name} in a {shape.__name__} plan of {STEPS:,} steps"
+            told += [Figure.of(f"{who}, first", first, "ms", most=50), Figure.of(f"{who}, then", rest, "ms", most=50)]
+    tell(told)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,14 @@ proposes draws moves by lot, from seeds, so that everybody gets the same numbers
 """
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests" / "support"))
 
+from figures import Figure, tell  # noqa: E402  the path is set above
 from puzzles import PUZZLES, play  # noqa: E402  the path is set above
 from thinkers import agent, world_of  # noqa: E402  as above
 
@@ -50,8 +52,28 @@ def _middling(output: object) -> float:
     return 0.5 if output else 0.0
 
 
-def cost(strategy: str, steps: int) -> str:
-    """Milliseconds for a grown step, with the core and without."""
+@dataclass(frozen=True)
+class Grown:
+    """What a strategy has grown: how many steps, and milliseconds for each, with the core and without."""
+
+    strategy: str
+    steps: int
+    whole: float
+    inside: float
+
+    @property
+    def row(self) -> str:
+        """It in a table."""
+        return f"| {self.strategy} | {self.steps:,} | {self.whole:.2f} ms | {self.inside:.2f} ms |"
+
+    @property
+    def figure(self) -> Figure:
+        """It beside its bar."""
+        return Figure(f"{self.strategy}, {self.steps:,} grown steps: each", self.whole, "ms", most=1)
+
+
+def cost(strategy: str, steps: int) -> Grown:
+    """What growing so many steps takes of the processor."""
     options, said = GROWING[strategy]
     world = world_of(agent(strategy, options(steps)), lambda *_: said, {"x.rate": _middling})
     inside = 0.0
@@ -72,15 +94,17 @@ def cost(strategy: str, steps: int) -> str:
     world.run()
     whole = process_time() - began
     grown = sum(len(event.add) for event in world.find(e.StepsGrown))
-    return f"| {strategy} | {grown:,} | {1000 * whole / grown:.2f} ms | {1000 * inside / grown:.2f} ms |"
+    return Grown(strategy, grown, 1000 * whole / grown, 1000 * inside / grown)
 
 
 def main() -> None:
     """Play, measure, and write it down."""
     cost("tree", 200)
     head = "| | steps | a step | of that the strategy |\n|---|--:|--:|--:|"
-    write(COSTS, "\n".join([head, *(cost(strategy, steps) for strategy in GROWING for steps in (1000, 4000))]))
+    grown = [cost(strategy, steps) for strategy in GROWING for steps in (1000, 4000)]
+    write(COSTS, "\n".join([head, *(each.row for each in grown)]))
     write(TABLES, "\n".join(table(budget) for budget in BUDGETS))
+    tell(each.figure for each in grown)
 
 
 def write(part: str, text: str) -> None:
