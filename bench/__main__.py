@@ -32,6 +32,7 @@ def own(rounds: int) -> dict[str, list[str]]:
         "waiting": [],
         "resumption": ["--rounds", f"{rounds}"],
         "replay": ["--rounds", f"{rounds + 2}"],
+        "schedule": [],
         "engine": ["--rounds", f"{rounds}"],
         "journal": ["--rounds", f"{rounds + 2}", "--entries", f"{1_000_000 if rounds > 1 else 100_000}"],
         "hands": ["--rounds", f"{20 * rounds}", "--commands", f"{5 * rounds}"],
@@ -98,7 +99,7 @@ class Bench:
             if "error" not in row or self.left > 0:  # else it is not its fault
                 self.report.found.note(job, number, row)
             self.say(f"{name}  {job}: {told(row)}")
-        self.write()
+            self.write()
 
     def bench(self, name: str, given: list[str]) -> None:
         """One of our own."""

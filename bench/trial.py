@@ -54,18 +54,17 @@ class Process:
 
 def run(command: Sequence[str], limit: float, **environment: str) -> Process:
     """A process and all that it starts; they are over when this returns."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         env={**os.environ, **environment},
-    )  # fmt: skip
-    try:
-        out, err = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        out, err = "", f"not over after {limit:.0f} s"
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    ) as process:  # fmt: skip
+        try:
+            out, err = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            out, err = "", f"not over after {limit:g} s"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
     return Process(process.returncode, out, err)
 
 
