@@ -17,7 +17,7 @@ from shutil import which
 from figures import TOLD_TO, Figure
 from machine import Meter, machine
 from page import Report, write
-from rounds import LIMIT, Found, jobs, order
+from rounds import LIMIT, USUAL, Found, jobs, order
 from trial import Job, Row, place, run, syncs, tried
 from venvs import HERE, PEERS, last_line, why_not
 
@@ -86,10 +86,11 @@ class Bench:
             else:
                 self.report.peers.append(peer)
 
-    def turn(self, number: int) -> None:
-        """One round of all workloads on all engines."""
+    def turn(self, number: int, large: tuple[bool, ...] = (False, True)) -> None:
+        """One round of all workloads on all engines; those of usual size, the large ones, or both."""
         name = f"round {number + 1} of {self.rounds}"
-        for job in order(jobs(self.report.peers), number):
+        wanted = [job for job in jobs(self.report.peers) if (job.n > USUAL) in large]
+        for job in order(wanted, number):
             if job in self.report.found.hopeless:
                 continue
             if self.is_late(f"the rest of {name}"):
@@ -134,12 +135,13 @@ class Bench:
         write(self.report, HERE)
 
     def all(self, wanted: list[str]) -> None:
-        """Everything: one round beside others, then our own, then the other rounds."""
+        """Everything; what matters most comes first, for the case that time runs out."""
         self.install(wanted)
-        self.turn(0)
+        self.turn(0, large=(False,))
         for name, given in own(self.rounds).items():
             self.bench(name, given)
         self.count_syncs()
+        self.turn(0, large=(True,))
         for number in range(1, self.rounds):
             self.turn(number)
         self.report.is_whole = True

@@ -32,7 +32,7 @@ NAMES = {
     "langgraph": "LangGraph",
     "dbos": "DBOS",
     "burr": "Burr",
-    "agent-framework": "Agent Framework",
+    "agent-framework": "Agent Framework (never waits for the disk)",
 }
 LIGHT = {
     "ground": "#fcfcfb", "text": "#1f2933", "soft": "#52606d", "grid": "#d8dee6",
@@ -122,7 +122,7 @@ def _legend(peers: list[str]) -> Iterator[str]:
     for peer in peers:
         yield _mark(peer, x, 26, NAMES[peer])
         yield _text(x + 13, 30, NAMES[peer])
-        x += 44 + 8 * len(NAMES[peer])
+        x += 46 + 7 * len(NAMES[peer])
 
 
 def _speeds(found: Found, peers: list[str], rows: list[tuple[str, int]]) -> Iterator[str]:
@@ -163,7 +163,8 @@ def _growth(found: Found, peers: list[str], top: int) -> Iterator[str]:
     )
     lines = {peer: sorted(_costs(found, peer)) for peer in peers}
     points = [point for line in lines.values() for point in line]
-    across = Scale.around((n for n, _ in points), 90, WIDTH - RIGHT)
+    sizes = [math.log10(n) for n, _ in points] or [1.0]
+    across = Scale(min(sizes), max(*sizes, min(sizes) + 0.1), 90, WIDTH - RIGHT)
     up = Scale.around((cost for _, cost in points), top + TALL, top)
     for value in up.marks:
         yield f'<path class="grid" d="M90,{up(value)}H{WIDTH - RIGHT}"/>'
