@@ -4,8 +4,8 @@ All take turns. Told are the times of whole processes, and how often that is wha
 """
 
 import argparse
-import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -47,14 +47,14 @@ def ours(place: Path) -> dict[str, tuple[str, ...]]:
         "perdure ls": (*PERDURE, "ls", *db),
         "perdure check plan.yaml": (*PERDURE, "check", str(place / "plan.yaml")),
         "perdure run plan.yaml": (*PERDURE, "run", str(place / "plan.yaml"), *db),
-        "import perdure.engine": (sys.executable, "-c", "import perdure.engine"),
+        "importing perdure.engine": (sys.executable, "-c", "import perdure.engine"),
     }
 
 
 def theirs() -> dict[str, tuple[str, ...]]:
     """What their programs have to import, in their own environments."""
     return {
-        f"import {PEERS[peer]['import']}": (str(python_of(peer)), "-c", f"import {PEERS[peer]['import']}")
+        f"importing {peer}": (str(python_of(peer)), "-c", f"import {PEERS[peer]['import']}")
         for peer in PEERS
         if PEERS[peer]["packages"] and is_there(peer)
     }
@@ -62,12 +62,16 @@ def theirs() -> dict[str, tuple[str, ...]]:
 
 def start(command: tuple[str, ...], place: Path, taken: Taken) -> None:
     """One process, from its start to its end."""
-    began, worked = time.perf_counter(), os.times()
+    began, worked = time.perf_counter(), _processor()
     subprocess.run(command, check=True, capture_output=True, cwd=place)
-    ended = os.times()
     taken.time.append((time.perf_counter() - began) * 1000)
-    spent = ended.children_user + ended.children_system - worked.children_user - worked.children_system
-    taken.processor.append(spent * 1000)
+    taken.processor.append((_processor() - worked) * 1000)
+
+
+def _processor() -> float:
+    """Seconds of the processor that processes have had which this one has started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def measure(rounds: int) -> dict[str, Taken]:
