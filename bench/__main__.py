@@ -8,6 +8,7 @@ are. The page is written anew after every part, so that whoever stops it keeps w
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from dataclasses import dataclass, field
@@ -154,6 +155,7 @@ def main() -> None:
     minutes = float(os.environ.get("BENCH_MINUTES") or (30 if rounds > 1 else 10))
     wanted = (os.environ.get("BENCH_PEERS") or ",".join(PEERS)).split(",")
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what it has started has to end with it
     report = Report(machine(), Meter(), Found())
     bench = Bench(rounds, minutes, report)
     try:
