@@ -45,8 +45,10 @@ fix: $(READY) ## Format, repair what can be repaired, write the generated parts 
 bench: parts $(READY) ## Measure beside others, and write bench/RESULTS.md (BENCH_ROUNDS=1: the quick way)
 	@$(BIN)/python bench
 
-soak: parts $(READY) ## Every campaign at its long volume
-	PERDURE_VOLUME=soak $(BIN)/pytest -n auto --timeout=0 -m campaign
+soak: export SOAK_MINUTES ?= 60
+soak: export SOAK_RECORD ?= docs/measured/soak.json
+soak: parts $(READY) ## Every campaign, for SOAK_MINUTES together (an hour)
+	$(BIN)/pytest -n auto --maxschedchunk=1 -q -m campaign; status=$$?; $(BIN)/python scripts/docs.py --write && exit $$status
 
 lock: $(READY) ## Write the lock files anew (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -q -U -o requirements.lock

@@ -12,6 +12,7 @@ import unprivileged
 from hands_scene import Killer, Scene, furnish
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["campaigns"]
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 """How long an example takes says something about the machine, and nothing about us."""
@@ -20,12 +21,6 @@ settings.load_profile("any machine")
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
-
-
-@pytest.fixture
-def volume():
-    """How often a campaign tries: the first number in CI, the second one in a soak."""
-    return lambda quick, soak: soak if os.environ.get("PERDURE_VOLUME") == "soak" else quick
 
 
 @pytest.fixture(scope="module")

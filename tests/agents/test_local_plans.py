@@ -27,8 +27,8 @@ TOKENS, CALLS = 6_000, 3
 REFUSALS = {"invalid", "budget", "stalled", "logic"}
 
 
-async def planned(url, goals):
-    """What came of each goal."""
+async def planned(url, goal):
+    """What came of a goal."""
     agent = Agent(name="planning", strategy="draft", tokens=120, temperature=0.0, options={"repairs": 2, "steps": 3})
     models = Models({"default": f"local:{local.NAME}"}, lambda: Places([Place("local", url)], ["local"]))
     step = {"id": "plan", "agent": "planning", "task": "${inputs.goal}", "with": {"tools": list(TOOLS)}}
@@ -40,15 +40,15 @@ async def planned(url, goals):
         "recovery": {"other": ["fail"], "stalled": ["fail"]},
     }
     async with Engine.open(agents=[agent], models=lambda: models) as engine:
-        runs = [await engine.start(Plan.model_validate(document), {"goal": goal}) for goal in goals]
-        return [await run.result() for run in runs]
+        return await (await engine.start(Plan.model_validate(document), {"goal": goal})).result()
 
 
-@pytest.mark.campaign
-def test_a_real_model_ends_in_a_valid_plan_or_an_honest_refusal(local_model, volume):
-    goals = [GOALS[n % len(GOALS)] + " please" * (n // len(GOALS)) for n in range(volume(8, 50))]
+@pytest.mark.campaign("a small model that plans and talks nonsense", "R19", of="goals")
+def test_a_real_model_ends_in_a_valid_plan_or_an_honest_refusal(local_model, trials):
     toolbox = toolbox_of(BUILTIN)
-    for result in asyncio.run(planned(local_model, goals)):
+    for seed in trials(len(GOALS)):
+        goal = GOALS[seed % len(GOALS)] + " please" * (seed // len(GOALS) % 50)
+        result = asyncio.run(planned(local_model, goal))
         assert result.usage.tokens <= TOKENS
         assert result.usage.calls <= CALLS
         if result.status == "succeeded":

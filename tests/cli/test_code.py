@@ -279,15 +279,15 @@ GOALS = [
 ]
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("a small model that works on code and talks nonsense", "I8 I9", of="goals")
 def test_e22_a_real_model_that_talks_nonsense_ends_within_its_budget_and_touches_nothing(
-    place, repo, unchanged, local_model, volume
+    place, repo, unchanged, local_model, trials
 ):
     settings = f'[models]\ndefault = "local:{local.NAME}"\n[providers.local]\nurl = "{local_model}"\n'
     file = place.path / ".config" / "perdure" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_text(settings)
-    for goal, template in GOALS[: volume(1, len(GOALS))]:
+    for goal, template in trials.among(GOALS, 1):
         words = ("--repo", repo, "--template", template, "--yes", "--calls", "6", "--tokens", "20000", "--json", *TEST)
         done = place.perdure("code", goal, *words, "--db", place.db)
         assert done.returncode in {0, 1, 4, 8}, done.stderr

@@ -1,7 +1,6 @@
 """E4 E9 E10 E17: random plans, outcomes, orders, crashes and messages at wrong times. The laws of the core hold."""
 
 import json
-import os
 import random
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,9 +28,8 @@ from perdure.core.values import Value
 from perdure.engine.redeciding import redecide
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
-SOAK = os.environ.get("PERDURE_VOLUME") == "soak"
 SHARDS = 8
-EACH = 2_500 if SOAK else 40
+EACH = 40
 COMMON_ANSWERS = (
     1, 2, 3, 4, "left", "right", Outcome(5, "odd"), Failure("logic", "no"), Failure("transient", "later"), Failure("in_doubt", "who knows"),
     Failure("rate_limited", "slow", retry_after=7.0), Failure("timeout", "late"), LOST, HANGS, Takes(4, 6), Takes(30, 7), *(1, 2, 4, 5, 6, 7, 8, 9, "left", "right") * 3,
@@ -364,20 +362,18 @@ def test_lives_with_looks_and_approvals_that_once_broke_a_law(seed):
     one_life(seed)
 
 
-def many_lives(first, shard, era, change=lambda _: lambda raw: raw):
-    """Lives of their own for each shard of a campaign; one that breaks a law says its seed."""
-    for seed in range(first + shard * 1_000_000, first + shard * 1_000_000 + EACH):
-        try:
-            one_life(seed, era, change(seed))
-        except BaseException as error:
-            error.add_note(f"seed {seed}")
-            raise
+def many_lives(trials, first, era, change=lambda _: lambda raw: raw):
+    """Lives of their own for each shard of a campaign."""
+    for seed in trials(EACH, first):
+        one_life(seed, era, change(seed))
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign(
+    "lives by lot: failures, losses, answers, signals, in any order", "I2 I3 I4 I10 I11 I12", of="lives"
+)
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_the_laws_hold_whatever_happens(shard):
-    many_lives(0, shard, SECOND)
+def test_the_laws_hold_whatever_happens(shard, trials):
+    many_lives(trials, shard * 1_000_000, SECOND)
 
 
 def spending(seed):
@@ -397,11 +393,13 @@ def again(seed):
     return partial(persisting, random.Random(seed))
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("the same, while plans are revised", "I2 I4 I10 I12", of="lives")
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_e12_the_laws_hold_while_plans_are_revised(shard):
+def test_e12_the_laws_hold_while_plans_are_revised(shard, trials):
     """Steps are inserted, replaced, removed and amended at any time, for the right revision and for a wrong one."""
-    many_lives(900_000_000, shard, FIFTH, lambda seed: laddered(seed) if seed % 3 else spending(seed))
+    many_lives(
+        trials, 900_000_000 + shard * 1_000_000, FIFTH, lambda seed: laddered(seed) if seed % 3 else spending(seed)
+    )
 
 
 def changing(seed):
@@ -409,18 +407,18 @@ def changing(seed):
     return lambda raw: growing(rng, recovering(rng, raw))
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("the same, while plans change by themselves", "I2 I4 I10 I12", of="lives")
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_a3_the_laws_hold_while_plans_change_by_themselves(shard):
+def test_a3_the_laws_hold_while_plans_change_by_themselves(shard, trials):
     """Results add steps, rules and an adjuster edit the rest, failures are planned around; some of it is refused."""
-    many_lives(1_300_000_000, shard, SEVENTH, changing)
+    many_lives(trials, 1_300_000_000 + shard * 1_000_000, SEVENTH, changing)
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("the same, while whoever is at work changes the plan", "I2 I4 I10 I12", of="lives")
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_x2_the_laws_hold_while_whoever_is_at_work_changes_the_plan(shard):
+def test_x2_the_laws_hold_while_whoever_is_at_work_changes_the_plan(shard, trials):
     """Results of steps, of grown ones too, are wishes for another plan, which fit or do not, in all that may happen."""
-    many_lives(1_500_000_000, shard, EIGHTH, changing)
+    many_lives(trials, 1_500_000_000 + shard * 1_000_000, EIGHTH, changing)
 
 
 def test_x2_wishes_by_lot_are_taken_and_refused_and_never_more_often_than_they_may():
@@ -437,32 +435,32 @@ def test_x2_wishes_by_lot_are_taken_and_refused_and_never_more_often_than_they_m
     assert refused > 10
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("lives with budgets, and reports of less and of more than was promised", "I8", of="lives")
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_r10_nothing_begins_that_a_budget_does_not_cover(shard):
+def test_r10_nothing_begins_that_a_budget_does_not_cover(shard, trials):
     """Budgets of every kind at the run, at groups and at steps; reports of less and of more than was promised."""
-    many_lives(500_000_000, shard, THIRD, spending)
+    many_lives(trials, 500_000_000 + shard * 1_000_000, THIRD, spending)
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("lives on every ladder of recovery", "I2 I4 I10 I12", of="lives")
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_a6_the_laws_hold_on_every_ladder(shard):
+def test_a6_the_laws_hold_on_every_ladder(shard, trials):
     """Other ways, looser criteria, tables at steps, groups and plans; people who say how to go on."""
-    many_lives(700_000_000, shard, FOURTH, laddered)
+    many_lives(trials, 700_000_000 + shard * 1_000_000, FOURTH, laddered)
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("groups and agents that go another way", "I2 I4 I10 I12", of="lives")
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_a6_the_laws_hold_where_groups_and_agents_go_another_way(shard):
+def test_a6_the_laws_hold_where_groups_and_agents_go_another_way(shard, trials):
     """Other ways of groups and agents, tools that are found by skill, judges that want to be allowed; and revisions."""
-    many_lives(1_100_000_000, shard, SIXTH if shard % 2 else replace(SIXTH, revises=False), astray)
+    many_lives(trials, 1_100_000_000 + shard * 1_000_000, SIXTH if shard % 2 else replace(SIXTH, revises=False), astray)
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("groups and agents that are done again", "I2 I4 I10 I12", of="lives")
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_a6_the_laws_hold_where_groups_and_agents_are_done_again(shard):
+def test_a6_the_laws_hold_where_groups_and_agents_are_done_again(shard, trials):
     """As before, and whatever holds steps may be done again as a whole, after a pause."""
-    many_lives(1_500_000_000, shard, SIXTH if shard % 2 else replace(SIXTH, revises=False), again)
+    many_lives(trials, 1_500_000_000 + shard * 1_000_000, SIXTH if shard % 2 else replace(SIXTH, revises=False), again)
 
 
 # ------------------------------------------------------------------------------- forks
@@ -524,9 +522,9 @@ def another_way(world, other, at, rng):
     check_fork(other.events, at, other.state)
 
 
-@pytest.mark.campaign
-def test_every_life_can_be_forked_everywhere(volume):
-    for seed in range(volume(12, 400)):
+@pytest.mark.campaign("forks of a life behind each of its facts", "I2 I12", of="lives")
+def test_every_life_can_be_forked_everywhere(trials):
+    for seed in trials(12):
         for era, change in ((SECOND, lambda raw: raw), (THIRD, spending(seed))):
             world, make = a_life(seed, era, change)
             for at in range(1, len(world.facts) + 1):
@@ -534,13 +532,13 @@ def test_every_life_can_be_forked_everywhere(volume):
                     try:
                         another_way(world, make(), at, random.Random(seed))
                     except BaseException as error:
-                        error.add_note(f"seed {seed}, {'with' if era is THIRD else 'no'} budgets, after fact {at}")
+                        error.add_note(f"{'with' if era is THIRD else 'no'} budgets, after fact {at}")
                         raise
 
 
-@pytest.mark.campaign
-def test_lives_in_which_groups_go_another_way_can_be_forked_everywhere(volume):
-    for seed in range(volume(4, 150)):
+@pytest.mark.campaign("forks where groups go another way", "I2 I12", of="lives")
+def test_lives_in_which_groups_go_another_way_can_be_forked_everywhere(trials):
+    for seed in trials(4):
         world, make = a_life(seed, replace(SIXTH, revises=False), astray(seed))
         assert redecide("r_1", world.rules, facts_of(world)).difference is None, f"seed {seed}"
         for at in range(1, len(world.facts) + 1):
@@ -559,10 +557,10 @@ def over_at(world, at):
     return bool(ends) and max(ends) > max(opened, default=-1)
 
 
-@pytest.mark.campaign
-def test_every_life_would_be_decided_the_same(volume):
+@pytest.mark.campaign("decisions, made again from the facts alone", "I12", of="lives")
+def test_every_life_would_be_decided_the_same(trials):
     """What was decided in little room, among locks of others, is found again from the facts alone."""
-    for seed in range(volume(60, 3_000)):
+    for seed in trials(60):
         for era, change in (
             (SECOND, lambda raw: raw),
             (THIRD, spending(seed)),

@@ -13,54 +13,38 @@ The invariants that a run is held to, and where that is looked at, for sequences
 - I10 when faults stop a run comes to rest, and to an end when it is cancelled: `Sequence.end`.
 - I11 nothing begins in a run that stops: `promises.Promises`.
 - I12 the facts lead to the same state and to the same decisions: `Life.forget`, `promises.check_decisions`.
-
-A sequence that fails names its seed; `PERDURE_SEED=<seed> .venv/bin/pytest tests/core/test_sequences.py -k this_seed`
-tells it again.
 """
 
-import os
 import random
 from collections import Counter
 
+import hypothesis
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from sequences import Sequence, lived
 
-SOAK = os.environ.get("PERDURE_VOLUME") == "soak"
 SHARDS = 20
 FIRST = 1_000_000
 """Seeds of the campaign begin here; those that once failed are below."""
 FLOOR = 2_200
 
 
-def told(seed):
-    try:
-        return lived(seed)
-    except BaseException as error:
-        error.add_note(f"again: PERDURE_SEED={seed} .venv/bin/pytest tests/core/test_sequences.py -k this_seed")
-        raise
-
-
-@pytest.mark.campaign
+@pytest.mark.campaign(
+    "failures, answers, revisions, forks, pauses, crashes in any order", "I1 I2 I3 I4 I8 I10 I11 I12", of="sequences"
+)
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_no_invariant_is_broken_by_any_sequence(shard, volume):
-    count = volume(FLOOR, 1_000_000) // SHARDS
-    seen, first = Counter(), FIRST + shard * count
-    for seed in range(first, first + count):
-        seen.update(told(seed).seen)
-    assert min(seen.values()) > 0, seen  # everything that may happen did
-
-
-def test_this_seed():
-    """For telling one sequence again."""
-    told(int(os.environ.get("PERDURE_SEED", FIRST)))
+def test_no_invariant_is_broken_by_any_sequence(shard, trials):
+    seen, each = Counter(), FLOOR // SHARDS
+    for seed in trials(each, FIRST + shard * each):
+        seen.update(lived(seed).seen)
+    assert min(seen.values()) > 0 or not trials.suffice, seen  # everything that may happen did
 
 
 @pytest.mark.parametrize("seed", [27, 105, 351, 1157, 10117, 10483, 11871, 20221, 1_001_557, 1_003_119])
 def test_sequences_that_once_broke_an_invariant(seed):
-    told(seed)
+    lived(seed)
 
 
 # ------------------------------------------------------------------------------- by Hypothesis
@@ -97,8 +81,14 @@ class Runs(RuleBasedStateMachine):
             self.sequence.end(random.Random(0))
 
 
-Runs.TestCase.settings = settings(
-    max_examples=20_000 if SOAK else 120, stateful_step_count=25, derandomize=True, database=None, deadline=None,
-    suppress_health_check=list(HealthCheck),
-)  # fmt: skip
-TestRuns = pytest.mark.campaign(Runs.TestCase)
+RARELY = settings(
+    max_examples=120, stateful_step_count=25, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+)
+
+
+@pytest.mark.campaign(
+    "the same, in sequences that Hypothesis makes and shortens", "I1 I2 I4 I8 I10 I12", of="sequences", times=120
+)
+def test_no_sequence_by_hypothesis_breaks_an_invariant(trials):
+    for number in trials(1):
+        run_state_machine_as_test(hypothesis.seed(number)(Runs), settings=RARELY)

@@ -59,15 +59,17 @@ def check(asked, facts, done):
     assert len({key for *_, key in done}) == 1
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("kills at every turn of an agent of another framework", "I1 I2 I3", of="sweeps over its turns")
 @pytest.mark.parametrize("what", ["lose", "keep"])
-def test_e10_killed_at_every_turn_for_real(tmp_path, processes, monkeypatch, what):
+def test_e10_killed_at_every_turn_for_real(tmp_path, processes, monkeypatch, what, trials):
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # else each process imports pytest first
-    monkeypatch.setenv(EFFECTS, str(tmp_path / "effects"))
-    for turn in range(1, MOST_TURNS):
-        was_killed, asked, facts = asyncio.run(to_the_end(tmp_path, processes, turn, what))
-        check(asked, facts, effects(tmp_path / "effects"))
-        (tmp_path / "effects").unlink()
-        if not was_killed:
-            break
-    assert 10 < turn < MOST_TURNS
+    for _, place in trials.places(tmp_path, 1):
+        place.mkdir()
+        monkeypatch.setenv(EFFECTS, str(place / "effects"))
+        for turn in range(1, MOST_TURNS):
+            was_killed, asked, facts = asyncio.run(to_the_end(place, processes, turn, what))
+            check(asked, facts, effects(place / "effects"))
+            (place / "effects").unlink()
+            if not was_killed:
+                break
+        assert 10 < turn < MOST_TURNS

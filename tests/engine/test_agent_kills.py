@@ -27,9 +27,13 @@ SHARDS = 2
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    monkeypatch.setenv(EFFECTS, str(tmp_path / "effects"))
-    monkeypatch.setenv(ASKED, str(tmp_path / "asked"))
-    return tmp_path
+    return watched(tmp_path, monkeypatch)
+
+
+def watched(place, monkeypatch):
+    monkeypatch.setenv(EFFECTS, str(place / "effects"))
+    monkeypatch.setenv(ASKED, str(place / "asked"))
+    return place
 
 
 async def to_the_end(journal, scene, turn, what):
@@ -121,13 +125,13 @@ async def test_e10_killed_with_a_mistaken_wish_under_way_it_goes_on_and_the_mode
 # ------------------------------------------------------------------------------- real processes
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("kills of an agent at work, at any moment", "I1 I2 I3 I12", of="kills", times=4)
 @pytest.mark.parametrize("scene", SCENES)
-def test_e10_killed_for_real_at_any_moment(scene, place, processes, monkeypatch, volume):
+def test_e10_killed_for_real_at_any_moment(scene, tmp_path, processes, monkeypatch, trials):
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # else each process imports pytest first
-    draw = random.Random(scene)
-    for number in range(volume(4, 200)):
-        path = place / f"{number}.db"
+    for seed, place in trials.places(tmp_path, 4):
+        watched(place, monkeypatch).mkdir()
+        draw, path = random.Random(f"{scene} {seed}"), place / "runs.db"
         for _ in range(4):
             started = processes.Event()
             process = processes.Process(target=agent_scenes.work, args=(scene, path, place, started), daemon=True)
@@ -137,8 +141,6 @@ def test_e10_killed_for_real_at_any_moment(scene, place, processes, monkeypatch,
             process.kill()
             process.join()
         asyncio.run(_last(scene, path, place))
-        for each in ("effects", "asked"):
-            (place / each).unlink(missing_ok=True)
 
 
 async def _last(scene, path, place):

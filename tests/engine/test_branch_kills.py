@@ -57,12 +57,11 @@ def test_e5_killed_at_every_turn_exactly_the_winners_files_stand(tmp_path, what)
 # ------------------------------------------------------------------------------- real processes
 
 
-@pytest.mark.campaign
-def test_e5_killed_for_real_at_any_moment_exactly_the_winners_files_stand(tmp_path, processes, monkeypatch, volume):
+@pytest.mark.campaign("kills while branches race, at any moment", "I1 I2 I9", of="kills", times=2)
+def test_e5_killed_for_real_at_any_moment_exactly_the_winners_files_stand(tmp_path, processes, monkeypatch, trials):
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # else each process imports pytest first
-    draw = random.Random("branches")
-    for number in range(volume(5, 300)):
-        place = furnish(tmp_path / str(number), MANY)
+    for seed, path in trials.places(tmp_path, 5):
+        draw, place = random.Random(f"branches {seed}"), furnish(path, MANY)
         for _ in range(2):  # what dies three times at one deed is given to a person, and rightly
             started = processes.Event()
             process = processes.Process(target=branch_scene.work, args=(place, started), daemon=True)

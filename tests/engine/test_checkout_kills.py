@@ -78,12 +78,11 @@ def test_e22_rolled_back_nothing_is_left_of_it(tmp_path):
 # ------------------------------------------------------------------------------- real processes
 
 
-@pytest.mark.campaign
-def test_e22_killed_for_real_at_any_moment_there_is_one_commit_with_both(tmp_path, processes, monkeypatch, volume):
+@pytest.mark.campaign("kills while checkouts are merged, at any moment", "I1 I2 I3 I9", of="kills", times=2)
+def test_e22_killed_for_real_at_any_moment_there_is_one_commit_with_both(tmp_path, processes, monkeypatch, trials):
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # else each process imports pytest first
-    draw = random.Random("checkouts")
-    for number in range(volume(3, 200)):
-        place = furnish(tmp_path / str(number), MANY)
+    for seed, path in trials.places(tmp_path, 3):
+        draw, place = random.Random(f"checkouts {seed}"), furnish(path, MANY)
         before = theirs(place)
         for _ in range(2):  # what dies three times at one deed is given to a person, and rightly
             started = processes.Event()

@@ -44,12 +44,12 @@ def staged(place, piece):
     return place
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("system calls that fail under hands (full, broken, read-only)", "I1 I9 I10", of="failing calls")
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_call_that_fails_leaves_all_or_nothing(piece, scene, whole, volume):
+def test_a_call_that_fails_leaves_all_or_nothing(piece, scene, whole, trials):
     wanted, points = whole(piece)
-    draw = random.Random(piece)
-    for point in draw.sample(points, volume(1, len(points))):
+    for point in trials.among(points, 1):
+        draw = random.Random(f"{piece} {trials.seed}")
         error, place = draw.choice([*ERRORS]), staged(scene(), piece)
         assert place.live("try", trace=point.trace(place.place / "log", error=error)), "the engine lives on"
         assert_told(place, wanted, ERRORS[error])
@@ -57,13 +57,13 @@ def test_a_call_that_fails_leaves_all_or_nothing(piece, scene, whole, volume):
         place.remove()
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("system calls that fail while work is taken back", "R6 I9 I10", of="failing calls")
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_call_that_fails_on_the_way_back_is_not_the_end(piece, scene, whole, volume):
+def test_a_call_that_fails_on_the_way_back_is_not_the_end(piece, scene, whole, trials):
     """What could not be taken back is told, and can be taken back after repair."""
     _, points = whole(piece, "undo")
-    draw = random.Random(piece)
-    for point in draw.sample(points, volume(1, len(points))):
+    for point in trials.among(points, 1):
+        draw = random.Random(f"{piece} {trials.seed}")
         place = staged(scene(), piece)
         assert place.live()
         assert place.live("undo", trace=point.trace(place.place / "log", error=draw.choice([*ERRORS])))
@@ -73,13 +73,13 @@ def test_a_call_that_fails_on_the_way_back_is_not_the_end(piece, scene, whole, v
         place.remove()
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("disks that fill up under hands", "I1 I9 I10", of="full disks")
 @pytest.mark.parametrize("piece", PIECES)
-def test_a_disk_that_fills_up_leaves_all_or_nothing(piece, scene, whole, volume):
+def test_a_disk_that_fills_up_leaves_all_or_nothing(piece, scene, whole, trials):
     """Pages or names run out somewhere on the way, and stay out until somebody mends it."""
     wanted, _ = whole(piece)
-    draw = random.Random(piece)
-    for _ in range(volume(1, 50)):
+    for seed in trials(1):
+        draw = random.Random(f"{piece} {seed}")
         with small_disks() as make:
             name = draw.choice(DISKS)
             place = staged(scene(lambda at, name=name: make(at / name)), piece)
@@ -88,6 +88,7 @@ def test_a_disk_that_fills_up_leaves_all_or_nothing(piece, scene, whole, volume)
             assert_told(place, wanted, ERRORS["ENOSPC"])
             place.disk.mend()
             assert_goes_on_or_back(place, wanted, draw)
+        place.remove()
 
 
 @pytest.mark.parametrize(("piece", "name"), [("change", "shop"), ("stage", "runs.db.hands"), ("commit", "shop")])

@@ -32,12 +32,11 @@ def test_the_plan_uses_every_tool_that_has_hands():
     assert left == ["branch.open", "branch.place", "branch.close"], "these have kills of their own, in test_*_kills"
 
 
-@pytest.mark.campaign
-def test_each_effect_is_there_once_however_often_the_engine_is_killed(scene, killer, volume):
+@pytest.mark.campaign("kills of an engine that uses every tool", "I1 I2 I3 I9", of="runs, each killed again and again")
+def test_each_effect_is_there_once_however_often_the_engine_is_killed(scene, killer, trials):
     wanted, pace = undisturbed(scene())
-    draw = random.Random(1)
-    for _ in range(volume(2, 60)):
-        place = scene()
+    for seed in trials(2):
+        draw, place = random.Random(seed), scene()
         place.plan = with_a_push(with_every_tool(place.post.port))
         place.until_over(draw, pace * draw.uniform(0.1, 0.6))
         assert place.end().status == "succeeded"
@@ -45,6 +44,7 @@ def test_each_effect_is_there_once_however_often_the_engine_is_killed(scene, kil
         assert differences(user_of(place.shop), place.start) == {}, "that is theirs"
         assert_done_once(place)
         assert_nothing_over_began_again(place.facts())
+        place.remove()
     assert killer.ask("orphans") == []
 
 
@@ -59,10 +59,10 @@ def undisturbed(place):
     return outcome_of(place), took
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("kills while a run is taken back", "R6 I2 I9", of="runs, each killed again and again")
 @pytest.mark.parametrize("user", unprivileged.users())
-def test_a_rollback_that_is_killed_ends_at_the_start(scene, killer, volume):
-    for seed in range(volume(2, 100)):
+def test_a_rollback_that_is_killed_ends_at_the_start(scene, killer, trials):
+    for seed in trials(2):
         draw, place = random.Random(seed), scene()
         place.plan = by_lot(draw, draw.randrange(6, 14))
         bring_far(place, draw)
@@ -71,12 +71,13 @@ def test_a_rollback_that_is_killed_ends_at_the_start(scene, killer, volume):
         assert place.end().failure is None, place.end().failure
         assert differences(start_of(place.shop), place.start) == {}, f"seed {seed}"
         sound(place.shop)
+        place.remove()
     assert killer.ask("orphans") == []
 
 
-@pytest.mark.campaign
-def test_what_a_rollback_cannot_take_back_is_told(scene, killer, volume):
-    for seed in range(volume(1, 30)):
+@pytest.mark.campaign("kills while a run is taken back that cannot be", "R6 I4", of="runs, each killed again and again")
+def test_what_a_rollback_cannot_take_back_is_told(scene, killer, trials):
+    for seed in trials(1):
         draw, place = random.Random(seed), scene()
         place.plan = with_every_tool(place.post.port)
         bring_far(place, draw)
@@ -89,6 +90,7 @@ def test_what_a_rollback_cannot_take_back_is_told(scene, killer, volume):
         )
         assert differences(start_of(place.shop), place.start) == {}, f"seed {seed}"
         sound(place.shop)
+        place.remove()
 
 
 def bring_far(place, draw):

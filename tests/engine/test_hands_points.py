@@ -6,9 +6,6 @@ itself how far it came (R5); what is opaque is asked about, always.
 E10.
 """
 
-import random
-from itertools import islice
-
 import pytest
 import unprivileged
 from hands_plans import PIECES, gated, opaque
@@ -43,19 +40,18 @@ def whole(place, piece, way):
     return points, outcome_of(place) if way == "do" else None
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("a kill at each system call of an engine with hands", "I1 I2 I3 I9", of="kills")
 @pytest.mark.parametrize(("piece", "way", "user"), WAYS)
-def test_killed_at_any_system_call_it_comes_to_the_same_end(piece, way, scene, strace, volume):
+def test_killed_at_any_system_call_it_comes_to_the_same_end(piece, way, scene, strace, trials):
     points, wanted = whole(scene(), piece, way)
     assert len(points) >= FLOOR[way]
-    enough = volume(2, len(points))
-    tries = (killed_at(point, scene(), gated(PIECES[piece]), way, wanted) for point in shuffled(points, piece + way))
-    kills = sum(islice(filter(None, tries), enough))
-    assert kills >= min(enough, len(points) * 0.7), "how often a journal is written is not the same each time"
-
-
-def shuffled(points, seed):
-    return random.Random(seed).sample(points, len(points))
+    kills = 0
+    for point in trials.among(points, len(points)):
+        kills += killed_at(point, scene(), gated(PIECES[piece]), way, wanted)
+        if trials.is_quick and kills == 2:
+            return
+    often = kills >= trials.tried * 0.7
+    assert often or not trials.suffice, "how often a journal is written is not the same each time"
 
 
 def killed_at(point, place, plan, way, wanted):
@@ -79,17 +75,17 @@ def killed_at(point, place, plan, way, wanted):
     return killed
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("a kill at each system call of a deed nobody can look up", "I3 I4", of="kills")
 @pytest.mark.parametrize(("step", "sign"), [("pay", "paid"), ("letter", "POST /letter"), ("book", "tools/call")])
-def test_what_nobody_can_find_out_about_is_always_asked(step, sign, scene, strace, volume):
+def test_what_nobody_can_find_out_about_is_always_asked(step, sign, scene, strace, trials):
     """R5: killed anywhere in an opaque deed, it is asked about if it was begun; and never done twice."""
     place, log = letting(scene(), step), "log"
     assert place.live(trace=looking(place.place / log))
     points = [each for each in points_in(place.place / log, sent=True) if each.thread != "perdure-journal"]
     it = next(n for n, each in enumerate(points) if sign in each.what)
-    few = volume(points[it : it + 2], points)
+    few = points[it : it + 2] if trials.is_quick else trials.among(points, len(points))
     asked = [asked_about(point, letting(scene(), step), step) for point in few]
-    assert any(asked)
+    assert any(asked) or not trials.is_quick
 
 
 def letting(place, step):

@@ -27,16 +27,17 @@ def change(scene, tmp_path, strace):
     return make, wanted
 
 
-@pytest.mark.campaign
-def test_whatever_fails_and_wherever_it_is_killed_the_tree_is_the_wanted_one_or_the_one_it_was(change, volume):
+@pytest.mark.campaign("faults and kills at each system call of a large change", "R6 I9", of="faults")
+def test_whatever_fails_and_wherever_it_is_killed_the_tree_is_the_wanted_one_or_the_one_it_was(change, trials):
     make, wanted = change
-    place, draw = make(), random.Random(SEED)
+    place = make()
     assert clean(place.shop, place.shop)
     assert place.live(trace=looking(place.place / "log"))
     assert_wanted(place, wanted)
     points = points_in(place.place / "log")
     assert len(points) > 200
-    for point in draw.sample(points, volume(4, len(points))):
+    for point in trials.among(points, 4):
+        draw = random.Random(f"{SEED} {trials.seed}")
         ends_well(point, draw.choice(DEEDS), make(), wanted, on=draw.random() < 0.5)
 
 

@@ -38,7 +38,7 @@ from perdure import Engine, Plan, ToolFailure, tool
 from perdure.core.calls import Outcome
 from perdure.core.growth import Finish, Move
 
-pytestmark = [pytest.mark.anyio, pytest.mark.campaign]
+pytestmark = pytest.mark.anyio
 JOURNAL = ".runs"
 FREE = {"narrow": ("ws/src/*",), "wide": ("ws/*",)}
 """What may change."""
@@ -316,13 +316,12 @@ def how(facts):
     return found
 
 
-def scenarios(attack, number, volume):
-    """Which carriers and encodings an attack comes with."""
-    carriers, hidden = list(CARRIERS) if volume > len(CHEAP) else CHEAP, list(ENCODINGS)
-    for n in range(volume):
-        carrier, encoding = carriers[(number + n) % len(carriers)], hidden[(number * 3 + n) % len(hidden)]
-        is_cut = len(poison(attack.steps, encoding)) > LINE and carrier in {"failure", "search"}
-        yield "server" if is_cut else carrier, encoding
+def way_of(attack, seed, carriers):
+    """By which carrier and in which encoding an attack comes."""
+    hidden = list(ENCODINGS)
+    carrier, encoding = carriers[seed % len(carriers)], hidden[seed * 3 % len(hidden)]
+    is_cut = len(poison(attack.steps, encoding)) > LINE and carrier in {"failure", "search"}
+    return "server" if is_cut else carrier, encoding
 
 
 ATTACKS = attacks()
@@ -333,14 +332,16 @@ def test_s11_there_are_enough_of_them():
     assert len(ATTACKS) * 4 >= 500
 
 
+@pytest.mark.campaign("orders hidden in what an agent reads, which its model obeys", "S11", of="scenarios")
 @pytest.mark.parametrize("name", ATTACKS)
-async def test_s11_a_text_that_is_obeyed_does_nothing_outside_of_the_policy(arena, name, volume, caplog):
+async def test_s11_a_text_that_is_obeyed_does_nothing_outside_of_the_policy(arena, name, trials, caplog):
     attack, number = attacks(arena.at)[name], list(ATTACKS).index(name)
     user = attack.policy if number % 2 else "wide"  # half of the rules are the user's, half are the plan's
     async with arena.engine(policy=user) as engine:
-        for n, (carrier, encoding) in enumerate(scenarios(attack, number, volume(1, 8)), 1):
+        for seed in trials(1, number):
+            carrier, encoding = way_of(attack, seed, CHEAP if trials.is_quick else list(CARRIERS))
             check(attack, arena, await carried_out(engine, arena, attack, (carrier, encoding)))
-            assert arena.model.obeyed >= n, f"nobody obeyed, by {carrier} in {encoding}"
+            assert arena.model.obeyed >= trials.tried, f"nobody obeyed, by {carrier} in {encoding}"
     assert arena.breaches(arena.seen(), attack.policy) == []
     assert SECRET not in caplog.text
 

@@ -14,7 +14,7 @@ SHARDS = 5
 FLOOR = 500
 EARLY = 0.25
 """How many are killed before they have opened the file."""
-RUNS_A_FILE = 40
+A_FILE = 50
 """Kills before a new file is begun, so that the making of one is killed too."""
 
 
@@ -54,40 +54,35 @@ class Scene(Seen):
 
 
 @pytest.fixture
-def scene(tmp_path, processes, monkeypatch):
+def scene(processes, monkeypatch):
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # else each process imports pytest first
-    made = []
-
-    def make(plan):
-        made.append(Scene(tmp_path / str(len(made)), plan, processes))
-        return made[-1]
-
-    return make
+    return lambda plan, place: Scene(place, plan, processes)
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign(
+    "kills of a process at any moment, also while it goes on after one", "I1 I2 I3 I4 I6", of="kills", times=50
+)
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_a_kill_loses_nothing_and_repeats_nothing(shard, scene, volume):
-    kills = volume(FLOOR, 10_000) // SHARDS
-    assert kills * SHARDS >= FLOOR
-    draw, ended, left = random.Random(shard), Counter(), kills
-    while left:
-        place = scene("mixed")
-        for _ in range(min(left, RUNS_A_FILE)):
-            place.live(draw)
-            place.look()
-            left -= 1
-        place.live()
-        ended += place.look()
+def test_a_kill_loses_nothing_and_repeats_nothing(shard, scene, tmp_path, trials):
+    files = FLOOR // SHARDS // A_FILE
+    assert files * A_FILE * SHARDS >= FLOOR
+    ended = Counter()
+    for seed, path in trials.places(tmp_path, files, shard * files):
+        ended += killed_often(scene("mixed", path), random.Random(seed), A_FILE)
     assert set(ended) == {"succeeded"}
-    assert ended["succeeded"] > kills // 20, "the processes came to work before they were killed"
+    assert ended["succeeded"] > trials.tried * A_FILE // 20, "the processes came to work before they were killed"
 
 
-@pytest.mark.campaign
-def test_tools_in_processes_of_their_own_die_with_their_engine(scene, volume):
-    draw, place = random.Random(99), scene("isolated")
-    for _ in range(volume(12, 300)):
+def killed_often(place, draw, kills):
+    """How runs have ended, in the end."""
+    for _ in range(kills):
         place.live(draw)
         place.look()
     place.live()
-    assert set(place.look()) == {"succeeded"}
+    return place.look()
+
+
+@pytest.mark.campaign("kills of an engine whose tools are processes", "I1 I2 I3", of="kills", times=12)
+def test_tools_in_processes_of_their_own_die_with_their_engine(scene, tmp_path, trials):
+    for seed, path in trials.places(tmp_path, 1, 99):
+        assert set(killed_often(scene("isolated", path), random.Random(seed), 12)) == {"succeeded"}

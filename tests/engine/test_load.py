@@ -75,18 +75,25 @@ def serial(name="load.plain", steps=STEPS):
     return Plan.model_validate({"steps": [{"id": f"s{n}", "tool": name} for n in range(steps)]})
 
 
-@pytest.mark.campaign
-async def test_a_thousand_runs_at_once_come_to_their_end(tmp_path, crowd):
-    runs, before = 1_000, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    async with Engine.open(tmp_path / "runs.db", tools=[plain], limits=Limits(total=64)) as engine:
-        handles = await asyncio.gather(*(engine.start(serial()) for _ in range(runs)))
-        results = await asyncio.gather(*(handle.result() for handle in handles))
-        assert Counter(result.status for result in results) == {"succeeded": runs}
-        assert engine.host.runners == {}
-    assert Counter(Counter(crowd.order).values()) == {STEPS: runs}, "every step of every run, once"
-    assert crowd.longest_wait() <= 3 * runs, "nobody waits longer than it takes to serve everybody a few times"
+@pytest.mark.campaign("a thousand runs at once", "R14 I10", of="runs", times=1000)
+async def test_a_thousand_runs_at_once_come_to_their_end(tmp_path, crowd, trials):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _, place in trials.places(tmp_path, 1):
+        place.mkdir()
+        crowd.order.clear()
+        await a_thousand_runs(place / "runs.db")
+        assert Counter(Counter(crowd.order).values()) == {STEPS: 1_000}, "every step of every run, once"
+        assert crowd.longest_wait() <= 3_000, "nobody waits longer than it takes to serve everybody a few times"
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert grown < MEGABYTES, f"{grown:.0f} MB"
+
+
+async def a_thousand_runs(path):
+    async with Engine.open(path, tools=[plain], limits=Limits(total=64)) as engine:
+        handles = await asyncio.gather(*(engine.start(serial()) for _ in range(1_000)))
+        results = await asyncio.gather(*(handle.result() for handle in handles))
+        assert Counter(result.status for result in results) == {"succeeded": 1_000}
+        assert engine.host.runners == {}
 
 
 @pytest.mark.parametrize("limits", [Limits(run=3, total=7), Limits(run=1, total=2), Limits(run=50, total=1)])

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import random
-import shutil
 import time
 from itertools import count
 from multiprocessing import connection
@@ -25,20 +24,14 @@ A_FILE = 8
 """Kills before a new file is begun."""
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("kills of owners and of senders of messages", "I1 I2 I7 I12", of="kills", times=8)
 @pytest.mark.parametrize("shard", range(2))
-def test_what_senders_were_told_is_so_however_often_all_are_killed(shard, begin, tmp_path, monkeypatch, volume):
-    draw, left = random.Random(shard), volume(A_FILE, 100 * A_FILE)
-    for number in count():
-        if left <= 0:
-            break
-        left -= A_FILE
-        place = tmp_path / str(number)
+def test_what_senders_were_told_is_so_however_often_all_are_killed(shard, begin, tmp_path, monkeypatch, trials):
+    for seed, place in trials.places(tmp_path, 1, shard):
         place.mkdir()
         monkeypatch.setenv(EFFECTS, str(place / "effects"))
-        tumult(place, begin, draw)
+        tumult(place, begin, random.Random(seed))
         asyncio.run(all_to_the_end(place / "runs.db"))
-        shutil.rmtree(place)
 
 
 def tumult(place, begin, draw):

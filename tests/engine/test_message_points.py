@@ -5,9 +5,8 @@ Messages come through the socket and from the owner's own code.
 """
 
 import asyncio
-import random
 import shutil
-from itertools import count, islice
+from itertools import count
 
 import pytest
 from engine_victim import EFFECTS, effects
@@ -80,14 +79,13 @@ async def _bring(path, state):
         return run.id
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("a kill at each system call by which a message is taken", "I1 I5 I12", of="kills")
 @pytest.mark.parametrize("way", ["socket", "code"])
 @pytest.mark.parametrize("name", REQUESTS)
-def test_a_message_is_taken_whole_or_not_at_all_wherever_the_owner_dies(name, way, stand, strace, volume):
+def test_a_message_is_taken_whole_or_not_at_all_wherever_the_owner_dies(name, way, stand, strace, trials):
     points = whole(stand, name, way)
     assert len(points) >= FLOOR
-    chosen = random.Random(name + way).sample(points, len(points))
-    for point in islice(chosen, volume(1, None)):
+    for point in trials.among(points, 1):
         killed_at(point, stand, name, way)
     if way == "socket":  # the very last: it is done, and the sender is not told
         killed_at(points[-1], stand, name, way)
@@ -114,6 +112,7 @@ def killed_at(point, stand, name, way):
     asyncio.run(assert_taken(place, name, run, told))
     asyncio.run(go_on(place, name, request))
     place.look()
+    shutil.rmtree(place.place)
 
 
 async def assert_taken(place, name, run, told):

@@ -80,18 +80,17 @@ def lost(heads, acknowledged, cut):
     return [each for each in acknowledged if each[0] <= cut and heads.get(each[1], 0) < each[2]]
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("power cuts: writes that are lost, torn, out of order", "I1 I5 I6", of="images", times=250)
 @pytest.mark.usefixtures("small_limits")
-async def test_no_acknowledged_turn_is_lost(workplace, monkeypatch, volume):
-    workloads, images = volume((8, 250), (200, 500))
-    for seed in range(workloads):
+async def test_no_acknowledged_turn_is_lost(workplace, monkeypatch, trials):
+    for seed, place in trials.places(workplace, 8):
         draw = random.Random(seed)
         with monkeypatch.context() as recorded:
-            log, acknowledged = await worked(workplace / f"{seed}", draw, recorded)
-        for _ in range(images):
+            log, acknowledged = await worked(place, draw, recorded)
+        for _ in range(250):
             cut = draw.randrange(len(log) + 1)
             heads = found(image(log, cut, draw, draw.choice([0, 0.5, 0.9])), workplace / "image")
-            assert lost(heads, acknowledged, cut) == [], f"seed {seed}, cut {cut}"
+            assert lost(heads, acknowledged, cut) == [], f"cut {cut}"
 
 
 @pytest.mark.usefixtures("small_limits")

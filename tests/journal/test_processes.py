@@ -40,13 +40,18 @@ def start(processes, monkeypatch):
         started.append((process, ours))
         return process, ours
 
+    def end():
+        for process, pipe in started:
+            if process.is_alive():
+                os.kill(process.pid, signal.SIGKILL)
+            process.join()
+            process.close()
+            pipe.close()
+        started.clear()
+
+    begin.end = end
     yield begin
-    for process, pipe in started:
-        if process.is_alive():
-            os.kill(process.pid, signal.SIGKILL)
-        process.join()
-        process.close()
-        pipe.close()
+    end()
 
 
 def kill(process):
@@ -63,12 +68,19 @@ def rest_of(pipe):
         return
 
 
-@pytest.mark.campaign
-def test_a_kill_loses_nothing_that_was_acknowledged(start, tmp_path, volume):
-    draw, acknowledged, tokens, busy = random.Random(3), {}, [], 0
-    for n in range(volume(70, 2_000)):
-        if n % 10 == 0:  # a new file, so that its making is killed too
-            path, acknowledged, tokens = tmp_path / f"{n}" / "runs.db", {}, []
+@pytest.mark.campaign("kills of a process that writes a journal", "I1 I5 I7", of="kills", times=10)
+def test_a_kill_loses_nothing_that_was_acknowledged(start, tmp_path, trials):
+    busy = 0
+    for seed, place in trials.places(tmp_path, 7):  # a new file each time, so that its making is killed too
+        busy += killed_while_writing(start, place / "runs.db", random.Random(f"kills {seed}"))
+        start.end()
+    assert busy >= trials.tried * 5, "many were killed while they wrote"
+
+
+def killed_while_writing(start, path, draw):
+    """How many of ten have written something before they were killed."""
+    acknowledged, tokens, busy = {}, [], 0
+    for n in range(10):
         process, pipe = start(journal_writer.write_for_ever, path, n)
         said = [pipe.recv(), pipe.recv()] if n % 2 else []  # each other one is killed while it writes, on any machine
         time.sleep(draw.uniform(0, 0.12))
@@ -84,22 +96,25 @@ def test_a_kill_loses_nothing_that_was_acknowledged(start, tmp_path, volume):
         assert all(head % ENTRIES == 0 for head in heads.values()), "a turn is whole"
         assert [run for run in acknowledged if heads.get(run, 0) < acknowledged[run]] == [], f"kill {n}"
         assert tokens == sorted(set(tokens)), "each process has a token of its own"
-    assert busy >= n // 2, "many were killed while they wrote"
+    return busy
 
 
-@pytest.mark.campaign
-def test_processes_that_contend_never_write_at_once(start, tmp_path, volume):
-    draw, path = random.Random(4), tmp_path / "runs.db"
-    workers = [start(journal_writer.contend, path, n) for n in range(3)]
-    for n in range(volume(20, 2_000)):
-        time.sleep(draw.uniform(0.02, 0.12))
-        place = draw.randrange(3)
-        process, pipe = workers[place]
-        kill(process)
-        pipe.close()
-        workers[place] = start(journal_writer.contend, path, 100 + n)
-    for process, _ in workers:
-        kill(process)
+@pytest.mark.campaign("kills of processes that contend for a journal", "I7", of="kills", times=20)
+def test_processes_that_contend_never_write_at_once(start, tmp_path, trials):
+    for seed, place in trials.places(tmp_path, 1):
+        path, draw = place / "runs.db", random.Random(f"contend {seed}")
+        place.mkdir()
+        workers = [start(journal_writer.contend, path, n) for n in range(3)]
+        for n in range(20):
+            time.sleep(draw.uniform(0.02, 0.12))
+            one = draw.randrange(3)
+            kill(workers[one][0])
+            workers[one] = start(journal_writer.contend, path, 100 + n)
+        start.end()
+        assert_one_owner_a_token(path)
+
+
+def assert_one_owner_a_token(path):
     owners = {}
     reader = Reader(path, connect)
     for run in heads_in(path):

@@ -98,11 +98,10 @@ def scene(tmp_path):
 # ------------------------------------------------------------------------------- the kill switch
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("the kill switch, while the event loop is blocked", "R9 I11", of="kills")
 @pytest.mark.parametrize("how", BLOCKING)
-def test_r9_the_kill_switch_works_while_the_event_loop_is_blocked(how, tmp_path, volume):
-    for number in range(volume(1, 200)):
-        place = tmp_path / str(number)
+def test_r9_the_kill_switch_works_while_the_event_loop_is_blocked(how, tmp_path, trials):
+    for _, place in trials.places(tmp_path, 1):
         place.mkdir()
         scene = Scene(place)
         with scene.living(step("c", "child"), step("f", "after"), step("b", how, needs=["f"])) as process:

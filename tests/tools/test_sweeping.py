@@ -179,8 +179,8 @@ def test_bytes_that_are_kept_again_meanwhile_stay(hands):
     assert images.drop(path, before) == len(b"again")
 
 
-@pytest.mark.campaign
-def test_killed_at_any_moment_the_next_sweep_finishes(tmp_path, volume):
+@pytest.mark.campaign("a kill at each removal of a sweep", "R12", of="kills")
+def test_killed_at_any_moment_the_next_sweep_finishes(tmp_path, trials):
     """Killed at the nth removal: what the other run needs is there, and nothing of the first one after the next."""
     strace = shutil.which("strace")
     if strace is None:
@@ -189,7 +189,7 @@ def test_killed_at_any_moment_the_next_sweep_finishes(tmp_path, volume):
     outputs = furnished(whole)
     points = [(kind, n) for kind, most in counted(strace, whole).items() for n in range(1, most + 1)]
     assert len(points) > 8
-    for kind, n in points[:: volume(3, 1)]:
+    for kind, n in trials.among(points, len(points) // 3 + 1):
         place = tmp_path / f"{kind}-{n}"
         shutil.copytree(tmp_path / "start", place, symlinks=True)
         hands = hands_at(place)

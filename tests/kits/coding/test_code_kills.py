@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import shutil
 import sys
 import time
 from collections import Counter
@@ -69,27 +70,25 @@ async def check(journal):
         assert max(Counter((each.step, each.visit) for each in ended).values()) == 1
 
 
-@pytest.mark.campaign
-def test_e22_killed_at_any_turn_the_same_tree_stands_in_the_end(tmp_path, whole, volume):
+@pytest.mark.campaign("a death at each turn of work on code", "I1 I2 I9 I12", of="deaths")
+def test_e22_killed_at_any_turn_the_same_tree_stands_in_the_end(tmp_path, whole, trials):
     tree, turns = whole
-    every = max(1, turns // volume(7, turns))
-    offset = random.Random("turns").randrange(1, every + 1)
-    for number, turn in enumerate(range(offset, turns + 1, every)):
+    for turn in trials.among(range(1, turns + 1), 7):
         place = furnish(tmp_path / str(turn))
         before = untouched(place)
-        journal = asyncio.run(to_the_end(place, turn, ("lose", "keep")[number % 2]))
+        journal = asyncio.run(to_the_end(place, turn, ("lose", "keep")[trials.seed % 2]))
         if asyncio.run(journal.runs()):  # else it was killed before the run was heard of
             assert (tree_of(place), copies(place)) == (tree, [])
         assert untouched(place) == before
         asyncio.run(check(journal))
+        shutil.rmtree(place)
 
 
-@pytest.mark.campaign
-def test_e22_killed_for_real_again_and_again_the_same_tree_stands(tmp_path, processes, monkeypatch, volume, whole):
+@pytest.mark.campaign("kills of work on code, at any moment", "I1 I2 I9 I12", of="kills", times=3)
+def test_e22_killed_for_real_again_and_again_the_same_tree_stands(tmp_path, processes, monkeypatch, trials, whole):
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # else each process imports pytest first
-    draw = random.Random("code")
-    for number in range(volume(2, 100)):
-        place = furnish(tmp_path / str(number))
+    for seed, path in trials.places(tmp_path, 2):
+        draw, place = random.Random(f"code {seed}"), furnish(path)
         before = untouched(place)
         for _ in range(3):
             started = processes.Event()

@@ -1,7 +1,7 @@
 """E10: ways of working, dead at some turn: the same tree stands in the end, and no thought is paid twice."""
 
 import asyncio
-import random
+import shutil
 from collections import Counter
 
 import branching_scene
@@ -84,17 +84,16 @@ class Scene:
         return [name for name in difference(self.before, snapshot(self.shop.repo)) if not is_ours(name)]
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("a death at each turn of each way of working", "I1 I2 I9 I12", of="deaths")
 @pytest.mark.parametrize("way", WAYS)
-def test_e10_dead_at_any_turn_a_way_comes_to_the_same_tree(tmp_path, way, volume):
+def test_e10_dead_at_any_turn_a_way_comes_to_the_same_tree(tmp_path, way, trials):
     turns, whole = [], Scene(tmp_path / "whole", way)
     asyncio.run(whole.whole(turns))
-    draw = random.Random(way)
-    chosen = sorted(draw.sample(range(2, max(turns) + 1), volume(2, max(turns) - 1)))
-    for number, turn in enumerate(chosen):
+    for turn in trials.among(range(2, max(turns) + 1), 2):
         scene = Scene(tmp_path / str(turn), way)
-        asyncio.run(scene.dying(turn, ("lose", "keep")[number % 2]))
+        asyncio.run(scene.dying(turn, ("lose", "keep")[trials.seed % 2]))
         assert scene.theirs() == []
         asyncio.run(scene.resumed())
         assert (scene.tree(), scene.theirs()) == (whole.tree(), [])
         assert max(asyncio.run(scene.ended()).values()) == 1
+        shutil.rmtree(tmp_path / str(turn))

@@ -50,8 +50,8 @@ def test_paths_that_lead_elsewhere_lead_nowhere(path, outside, context, workspac
     assert not [each for each in found["matches"] if each["text"] == "secret"]
 
 
-@pytest.mark.campaign
-def test_links_that_are_swapped_in_never_lead_out(tmp_path, volume):
+@pytest.mark.campaign("links that are swapped in while files are used", "S3", of="tries", times=2000)
+def test_links_that_are_swapped_in_never_lead_out(tmp_path, trials):
     """20,000 tries while a directory turns into a link and back."""
     hands = hands_at(tmp_path)
     (tmp_path / "outside").mkdir()
@@ -64,10 +64,11 @@ def test_links_that_are_swapped_in_never_lead_out(tmp_path, volume):
     swapping.start()
     tree, seen = Tree(hands.workspace), {"inside": 0, "refused": 0}
     try:
-        for n in range(volume(20_000, 100_000)):
-            seen[looked(tree)] += 1
-            if n % 200 == 0:
-                written(tree, f"{n}")
+        for _ in trials(10):
+            for n in range(2_000):
+                seen[looked(tree)] += 1
+                if n % 200 == 0:
+                    written(tree, f"{trials.tried}-{n}")
     finally:
         over.set()
         swapping.join()

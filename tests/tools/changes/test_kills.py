@@ -16,9 +16,9 @@ WEAK = "-einject=renameat2:error=EINVAL"
 FLOOR = 60
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("a kill at each system call that changes files", "I2 I9", of="kills")
 @pytest.mark.parametrize("case", [(scene, weak) for scene in SCENES for weak in (False, True)], ids=str)
-def test_killed_at_any_system_call_it_comes_to_the_same_end(case, strace, processes, tmp_path, volume):
+def test_killed_at_any_system_call_it_comes_to_the_same_end(case, strace, processes, tmp_path, trials):
     scene, weak = case
     work, options = SCENES[scene], [WEAK] if weak else []
     found = points(strace, processes, tmp_path, work, *options)
@@ -26,8 +26,7 @@ def test_killed_at_any_system_call_it_comes_to_the_same_end(case, strace, proces
     wanted = changes_world.Folder(tmp_path / "whole/workspace").look()
     outputs = work(tmp_path / "whole")
     assert outputs.get("weak_guard", False) is weak
-    every = volume(24, 1)
-    for name, n in found[::every]:
+    for name, n in trials.among(found, len(found) // 24 + 1):
         place = tmp_path / f"{name}-{n}"
         folder = begin(place)
         start = folder.look()

@@ -42,15 +42,16 @@ class User(threading.Thread):
         self.save(self.path, self.data)
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("people who save while a step edits", "R7", of="races")
 @pytest.mark.parametrize("save", [saved_by_renaming, saved_in_place])
 @pytest.mark.parametrize("deed", ["edit", "delete", "undo"])
-def test_no_save_is_lost(save, deed, memory, volume):
-    hands, draw, takes = hands_at(memory), random.Random(f"{save} {deed}"), 0.01
+def test_no_save_is_lost(save, deed, memory, trials):
+    hands, takes = hands_at(memory), 0.01
     folder, images = Folder(hands.workspace), Images(hands.state)
     path = hands.workspace / "f"
     seen = {"ours": 0, "theirs": 0}
-    for n in range(volume(340, 4_000)):
+    for n in trials(340):
+        draw = random.Random(f"{save.__name__} {deed} {n}")
         path.write_bytes(LINES)
         theirs = LINES.replace(b"line 7\n", b"line 7 by user %d\n" % n)
         user = User(save, path, theirs, draw.uniform(0, takes))
@@ -63,7 +64,7 @@ def test_no_save_is_lost(save, deed, memory, volume):
         assert not list(hands.workspace.glob(".perdure*"))
         path.unlink(missing_ok=True)
     assert folder.look() == {}
-    assert seen["theirs"], "nobody was ever in the way; the race is none"
+    assert seen["theirs"] or not trials.suffice, "nobody was ever in the way; the race is none"
 
 
 def raced(deed, hands, n, user):

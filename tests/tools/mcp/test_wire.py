@@ -35,32 +35,29 @@ FRAMES = [
 ]
 
 
-def lines(seed, count):
-    chance = random.Random(seed)
-    for n in range(count):
-        line = GOOD if n % 10 == 0 else chance.choice(FRAMES).replace("%s", chance.choice(ODD))
-        for _ in range(chance.choice((0, 0, 1, 3))):
-            at = chance.randrange(len(line))
-            line = (
-                line[:at]
-                + chance.choice(['"', "\\", "{", "]", "9", "\x00", "é", ""])
-                + line[at + chance.choice((0, 1)) :]
-            )
-        yield line.replace("\n", " ")
+def line_of(seed):
+    chance = random.Random(f"7 {seed}")
+    line = GOOD if seed % 10 == 0 else chance.choice(FRAMES).replace("%s", chance.choice(ODD))
+    for _ in range(chance.choice((0, 0, 1, 3))):
+        at = chance.randrange(len(line))
+        odd = chance.choice(['"', "\\", "{", "]", "9", "\x00", "é", ""])
+        line = line[:at] + odd + line[at + chance.choice((0, 1)) :]
+    return line.replace("\n", " ")
 
 
-@pytest.mark.campaign
-async def test_no_answer_does_more_than_fail_the_call(place, volume):
+@pytest.mark.campaign("answers of MCP servers that are damaged", "R19", of="answers")
+async def test_no_answer_does_more_than_fail_the_call(place, trials):
     await place.approved("raw", "echo")
     answered = 0
-    for n, line in enumerate(lines(7, volume(400, 20_000))):
-        if n % NONSENSE == 0:
+    for seed in trials(400):
+        line = line_of(seed)
+        if trials.tried % NONSENSE == 0:
             await place.toolset.close()  # so much nonsense would end the connection
         outcome = await place.call("raw", line=line)
         assert outcome.failure is None or outcome.failure.kind in KINDS, line
         answered += outcome.failure is None
         json.dumps(outcome.output)
-    assert answered > 0
+    assert answered > 0 or not trials.suffice
     assert (await place.call("echo", text="x")).output == "x"
 
 

@@ -203,13 +203,13 @@ async def test_time_of_the_processor_is_bounded():
 # ------------------------------------------------------------------ ending
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("commands that write until they are ended", "R9", of="commands")
 @pytest.mark.parametrize("tier", ["bwrap", "landlock", "none"])
-async def test_nothing_is_written_after_the_end(hands, tier, volume):
+async def test_nothing_is_written_after_the_end(hands, tier, trials):
     """0 late writes: the hidden child is dead when the call comes back, also if that was cancelled."""
     late = hands.workspace / "late"
     command = Command(["sh", "-c", WRITER], workspace=hands.workspace, writable=True, tier=tier)
-    for n in range(volume(50 if tier == "bwrap" else 5, 500)):
+    for n in trials(50 if tier == "bwrap" else 5):
         late.unlink(missing_ok=True)
         if n % 2:
             await run(replace(command, seconds=0.1 + random.random() / 20))
@@ -246,11 +246,11 @@ async def _cancelled(command, late):
         await task
 
 
-@pytest.mark.campaign
-async def test_cancelling_at_any_moment_leaves_nothing(volume):
+@pytest.mark.campaign("commands that are cancelled, also while they are begun", "R9", of="commands")
+async def test_cancelling_at_any_moment_leaves_nothing(trials):
     """Also while the sandbox is still being set up; and a second cancel does not hurry it."""
     before = _open_files()
-    for n in range(volume(40, 1000)):
+    for n in trials(40):
         marker = f"9{os.getpid()}.{n}"
         task = asyncio.create_task(run(Command(["sleep", marker])))
         await asyncio.sleep(random.random() * 0.08)
@@ -264,11 +264,11 @@ async def test_cancelling_at_any_moment_leaves_nothing(volume):
     assert _open_files() <= before + 2
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("kills of an engine with commands at work", "R9", of="kills")
 @pytest.mark.parametrize("user", unprivileged.users())
 @pytest.mark.parametrize("tier", ["bwrap", "landlock"])
-def test_when_the_engine_is_killed_its_commands_die(user, tier, volume):
-    for _ in range(volume(5, 300)):
+def test_when_the_engine_is_killed_its_commands_die(user, tier, trials):
+    for _ in trials(5):
         marker = f"8{random.randrange(10**9)}.5"
         engine = unprivileged.popen(user, "sandbox_parent.py", marker, tier, stdout=subprocess.PIPE)
         engine.stdout.readline()

@@ -203,11 +203,11 @@ def lot(seed, steps):
     return "\n".join(lines)
 
 
-@pytest.mark.campaign
+@pytest.mark.campaign("commands by lot on a stage, beside the same without", "I9", of="commands")
 @pytest.mark.parametrize("kind", KINDS)
-async def test_what_is_found_is_what_happened(hands, kind, volume, tmp_path):
+async def test_what_is_found_is_what_happened(hands, kind, trials, tmp_path):
     """Both kinds of stage find the difference between the tree before and the tree as the commands alone leave it."""
-    for seed in range(volume(10, 400)):
+    for seed in trials(10):
         for each in hands.workspace.iterdir():
             done("/bin/rm", "-rf", str(each))
         done("/bin/bash", "-c", lot(seed, 8), cwd=hands.workspace)

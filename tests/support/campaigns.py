@@ -1,0 +1,248 @@
+"""Campaigns: tests that try the same thing again and again, each time with another seed.
+
+In CI a campaign tries so often; in a soak it tries for as long as it is given. `SOAK_MINUTES=60 pytest -m campaign` shares
+an hour among all campaigns, goes on when one fails, and tells in the end what each has done. What was found is told with
+the command that does it again: `PERDURE_SEED=<seed> pytest "<the test>"`.
+
+    @pytest.mark.campaign("what it attacks", "I1 I2", of="kills", times=50)
+    def test_…(trials):
+        for seed in trials(4):                            four of them in CI
+            …
+
+`I1 I2` are promises of docs/reference/reliability.md; what is counted is `times` of `of` for each seed.
+"""
+
+import json
+import os
+import platform
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from datetime import UTC, datetime
+from itertools import count, islice, takewhile
+from pathlib import Path
+
+import pytest
+
+PATIENCE = 900
+"""Seconds that a campaign may need beyond its share: to get ready, and for a last trial that takes long."""
+SHARE = pytest.StashKey[float]()
+TRIALS = pytest.StashKey["Trials"]()
+SHARES = pytest.StashKey["Shares"]()
+
+
+class Trials:
+    """The seeds of one campaign, and how many of them were tried."""
+
+    def __init__(self, name, until=None, start=0, only=None):
+        self.name, self.until, self.start, self.only = name, until, start, only
+        self.tried, self.wanted, self.seed, self.are_all = 0, 0, None, False
+
+    def __call__(self, quick, first=0):
+        """As many seeds as CI tries, from the first one; in a soak, others, until the time is over."""
+        self.wanted = quick
+        for seed in self._seeds(quick, first):
+            self.seed, self.tried = seed, self.tried + 1
+            yield seed
+
+    def among(self, points, quick):
+        """In CI some of them; in a soak all, in any order, or as many as there is time for."""
+        points = random.Random(self.name).sample(points, len(points))
+        for seed in islice(self(min(quick, len(points))), len(points)):
+            yield points[seed % len(points)]
+        self.are_all = self.tried == len(points)
+
+    def places(self, root, quick, first=0):
+        """Each seed with a place that is gone when the next one begins; it is not made yet."""
+        for seed in self(quick, first):
+            yield seed, root / str(seed)
+            shutil.rmtree(root / str(seed), ignore_errors=True)
+
+    @property
+    def is_quick(self):
+        """Whether this is CI; else it is a soak, or one seed that somebody wants to see again."""
+        return self.until is None and self.only is None
+
+    @property
+    def suffice(self):
+        """Whether enough was tried to ask how often something happens."""
+        return self.tried >= self.wanted
+
+    def _seeds(self, quick, first):
+        if self.only is not None:
+            return iter([self.only])
+        if self.until is None:
+            return iter(range(first, first + quick))
+        return takewhile(lambda seed: seed == self.start or time.monotonic() < self.until, count(self.start))
+
+
+class Shares:
+    """How the time of a soak is divided: each campaign gets as much as any other, and what one leaves the others get."""
+
+    def __init__(self, names):
+        whole = Counter(map(campaign_of, names))
+        self.weights = {name: 1 / whole[campaign_of(name)] for name in names}
+        self.over = Path(os.environ["SOAK_OVER"])
+        self.hands = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+
+    def of(self, name):
+        """Seconds for one test, of those that are left."""
+        over = set(self.over.read_text(encoding="utf-8").splitlines())
+        left = sum(weight for each, weight in self.weights.items() if each not in over)
+        seconds = max(0.0, float(os.environ["SOAK_UNTIL"]) - time.time())
+        return min(seconds, seconds * self.hands * self.weights[name] / left)
+
+    def close(self, name):
+        with self.over.open("a", encoding="utf-8") as file:
+            file.write(f"{name}\n")
+
+
+def campaign_of(name):
+    """The name of a campaign, whatever it is tried with."""
+    return name.partition("[")[0]
+
+
+def again(name, seed):
+    return f'PERDURE_SEED={seed} .venv/bin/pytest "{name}"'
+
+
+# ------------------------------------------------------------------------------- what pytest asks
+
+
+@pytest.fixture
+def trials(request):
+    """The seeds of a campaign."""
+    item = request.node
+    share = item.stash.get(SHARE, None)
+    until = None if share is None else time.monotonic() + share
+    start = random.Random(f"{os.environ.get('SOAK_SEED')} {item.nodeid}").randrange(10**9, 10**10)
+    seed = os.environ.get("PERDURE_SEED")
+    made = item.stash[TRIALS] = Trials(item.nodeid, until, start, None if seed is None else int(seed))
+    return made
+
+
+def pytest_configure(config):
+    """Whoever begins a soak says when it is over; those who do the work hear of it."""
+    if "SOAK_MINUTES" in os.environ and not hasattr(config, "workerinput"):
+        os.environ["SOAK_UNTIL"] = str(time.time() + 60 * float(os.environ["SOAK_MINUTES"]))
+        os.environ.setdefault("SOAK_SEED", str(random.SystemRandom().randrange(10**6)))
+        handle, os.environ["SOAK_OVER"] = tempfile.mkstemp(prefix="perdure-soak-")
+        os.close(handle)
+        config.pluginmanager.register(Record(), "soak")
+
+
+def pytest_collection_finish(session):
+    if "SOAK_UNTIL" in os.environ:
+        session.config.stash[SHARES] = Shares([item.nodeid for item in session.items])
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item):
+    shares = item.config.stash.get(SHARES, None)
+    if shares is None or item.get_closest_marker("campaign") is None:
+        return (yield)
+    item.stash[SHARE] = shares.of(item.nodeid)
+    item.add_marker(pytest.mark.timeout(item.stash[SHARE] + PATIENCE))
+    try:
+        return (yield)
+    finally:
+        shares.close(item.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What was tried goes with the report; of a failure, also how to see it again."""
+    report = yield
+    tried = item.stash.get(TRIALS, None)
+    if tried is not None and report.failed:
+        report.sections.append(
+            ("campaign", f"seed {tried.seed}, trial {tried.tried}; again: {again(tried.name, tried.seed)}")
+        )
+    mark = item.get_closest_marker("campaign")
+    if mark is not None and (call.when == "call" or report.outcome != "passed"):
+        report.user_properties.append(("campaign", told(item, mark, tried, report)))
+    return report
+
+
+def told(item, mark, tried, report):
+    attacks, holds = mark.args
+    return {
+        "attacks": attacks,
+        "holds": holds,
+        "of": mark.kwargs.get("of", "seeds"),
+        "tried": tried.tried * mark.kwargs.get("times", 1) if tried else 1,
+        "first": tried.start if tried else None,
+        "seed": tried.seed if tried else None,
+        "all": tried.are_all if tried else False,
+        "outcome": report.outcome,
+        "seconds": round(report.duration, 1),
+        "what": report.longreprtext.strip().splitlines()[-1:] if report.failed else [],
+    }
+
+
+class Record:
+    """What a soak has done: told while it goes on, and kept in the end."""
+
+    def __init__(self):
+        self.began, self.rows = time.time(), {}
+
+    def pytest_runtest_logreport(self, report):
+        for row in (value for name, value in report.user_properties if name == "campaign"):
+            if report.nodeid not in self.rows or report.failed:
+                self.rows[report.nodeid] = row
+
+    def pytest_terminal_summary(self, terminalreporter):
+        self._tell(terminalreporter)
+        if "SOAK_RECORD" in os.environ:
+            text = json.dumps(self._whole(), indent=1, ensure_ascii=False)
+            Path(os.environ["SOAK_RECORD"]).write_text(text + "\n", encoding="utf-8")
+        Path(os.environ["SOAK_OVER"]).unlink()
+
+    def _tell(self, terminal):
+        terminal.section(f"soak, seed {os.environ['SOAK_SEED']}")
+        for name, row in sorted(self.rows.items()):
+            terminal.write_line(f"{row['outcome']:8}{row['tried']:>10} {row['of']} from seed {row['first']}  {name}")
+        failed = {name: row for name, row in self.rows.items() if row["outcome"] == "failed"}
+        for name, row in failed.items():
+            terminal.write_line(f"FAILED  {''.join(row['what'])}\n        again: {again(name, row['seed'])}")
+
+    def _whole(self):
+        """What is kept: a row for each campaign, whatever it was tried with."""
+        campaigns = {}
+        for name, row in sorted(self.rows.items()):
+            campaigns.setdefault(campaign_of(name), []).append((name, row))
+        return {
+            "began": datetime.fromtimestamp(self.began, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            "minutes": round((time.time() - self.began) / 60, 1),
+            "seed": int(os.environ["SOAK_SEED"]),
+            "commit": commit(),
+            "machine": machine(),
+            "campaigns": {name: together(rows) for name, rows in campaigns.items()},
+        }
+
+
+def together(rows):
+    """One row of those of a campaign."""
+    first = rows[0][1]
+    failed = [(name, row) for name, row in rows if row["outcome"] == "failed"]
+    return {
+        **{key: first[key] for key in ("attacks", "holds", "of")},
+        "tried": sum(row["tried"] for _, row in rows if row["outcome"] != "skipped"),
+        "all": all(row["all"] for _, row in rows),
+        "seconds": round(sum(row["seconds"] for _, row in rows)),
+        "skipped": sum(row["outcome"] == "skipped" for _, row in rows),
+        "failures": [{"again": again(name, row["seed"]), "what": "".join(row["what"])} for name, row in failed],
+    }
+
+
+def commit():
+    found = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)  # noqa: S607
+    return found.stdout.strip()
+
+
+def machine():
+    """What it ran on, as far as that says something about its numbers."""
+    return f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()} {platform.release()}, Python {platform.python_version()}"
