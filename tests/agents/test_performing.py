@@ -64,6 +64,30 @@ def test_what_a_judge_takes_counts():
     result = carried_out([step], ScriptedModel([{"met": True, "why": "x" * 400}]))
     assert result.status == "succeeded"
     assert result.usage.tokens > 100
-    steps = [step, {**step, "id": "v"}, {"id": "m", "model": "default", "prompt": "More?", "tokens": 10}]
-    result = carried_out(steps, ScriptedModel([{"met": True, "why": "x" * 400}]), budget={"tokens": 200})
-    assert (result.failure.kind, result.steps["v"].exit) == ("budget", "success")
+    steps = [step, {**step, "id": "v"}, {**step, "id": "m"}]
+    result = carried_out(steps, ScriptedModel([{"met": True, "why": "x" * 400}]), budget={"tokens": 1_350})
+    assert (result.failure.kind, [*result.steps]) == ("budget", ["w", "v"])
+    enough = carried_out(steps, ScriptedModel([{"met": True, "why": "x" * 400}]), budget={"tokens": 1_600})
+    assert (enough.status, enough.usage.tokens) == ("succeeded", 3 * (enough.usage.tokens // 3))
+
+
+def test_r10_a_judge_is_promised_what_it_may_take_and_not_asked_where_that_is_not_left():
+    step = {"id": "w", "tool": "x.write", "with": {"text": "good " * 200}, "accept": [{"agent": "critic"}]}
+    model = ScriptedModel([{"met": True, "why": ""}])
+    result = carried_out([step], model, budget={"tokens": 1_100})
+    assert (result.failure.kind, model.asked) == ("budget", [])
+    found = carried_out([step], ScriptedModel([{"met": True, "why": ""}]), budget={"tokens": 2_000})
+    account = found.usage.budgets[""]["tokens"]
+    assert (found.status, account.overrun, account.reserved) == ("succeeded", 0, 0)
+    assert 0 < account.spent < 1_000
+
+
+def test_r10_so_is_whoever_chooses():
+    steps = [
+        {"id": "way", "decide": {"agent": "guide", "task": "Left or right?"}, "choices": ["left", "right"]},
+        {"id": "left", "done": "went left"},
+        {"id": "right", "done": "went right"},
+    ]
+    model = ScriptedModel(["right"])
+    result = carried_out(steps, model, budget={"tokens": 1_000})
+    assert (result.failure.kind, model.asked) == ("budget", [])

@@ -4,10 +4,10 @@ import pytest
 from driven import NO, driven, tool
 
 from perdure.core import events as e
-from perdure.core.calls import Approval, Failure, Outcome
+from perdure.core.calls import Approval, Failure, Outcome, Usage
 from perdure.core.growth import Finish
 from perdure.core.judging import judging_call
-from perdure.testing.worlds import HANGS, LOST, World
+from perdure.testing.worlds import HANGS, LOST, Takes, World
 
 LATER = Failure("unavailable", "later")
 
@@ -164,3 +164,97 @@ def test_a_judge_may_be_given_a_secret():
     cell = world.state.cells["a"]
     assert judging_call(world.state, cell).arguments == {"key": {"secret": "KEY"}}
     assert judging_call(world.state, cell, {"KEY": "k"}).arguments == {"key": "k"}
+
+
+# ------------------------------------------------------------------------------- what judging takes
+
+CRITIC = {"accept": [{"agent": "critic"}]}
+
+
+def priced(*judges, budget, **more):
+    """A step that is judged, in a run with a budget; whoever judges is promised as much as `promised` says."""
+    accept = [{"agent": each} for each in judges]
+    return {"steps": [tool("a", accept=accept, **more), tool("b")], "budget": budget}
+
+
+def promised(**amounts):
+    """Judges are expected to take this, steps nothing."""
+    return {"estimate": lambda call: amounts if call.kind == "agent" else {}}
+
+
+def says(met=True, **usage):
+    return Outcome({"met": met, "why": ""}, usage=Usage(**usage))
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_r10_what_a_judge_may_take_is_reserved_before_it_is_asked_and_settled_after(forgetful):
+    plan = priced("one", "two", budget={"tokens": 100, "calls": 2})
+    made = World(plan, {"a~": [HANGS]}, forgetful=forgetful, **promised(tokens=40)).start()
+    made.perform(made.commands()[0])
+    ledger = made.state.books.ledgers[""]
+    assert (ledger.reserved, ledger.open) == ({"tokens": 40, "calls": 1}, 1)
+    world = driven(plan, {"a~": [says(tokens=30, calls=1), says(tokens=50, calls=1)]}, **promised(tokens=40))
+    assert world.status == "succeeded"
+    ledger = world.state.books.ledgers[""]
+    assert (ledger.spent, {*ledger.reserved.values()}, ledger.open) == ({"tokens": 80, "calls": 2}, {0}, 0)
+    assert world.state.books.used["tokens"] == 80
+
+
+@pytest.mark.parametrize("word", ["tokens", "calls", "usd"])
+def test_r10_no_judge_is_asked_beyond_a_budget(word):
+    budget = {"tokens": 60, "calls": 1, "usd": 0.6}
+    plan = priced("one", "two", budget={word: budget[word]})
+    world = driven(plan, {"a~": says(tokens=30, calls=1, usd=0.3)}, **promised(tokens=40, usd=0.4))
+    assert (world.status, world.failure.kind, len(asked(world))) == ("failed", "budget", 1)
+    assert f"{word} spent" in world.failure.message
+
+
+def test_who_has_its_own_budget_is_over_unjudged_where_that_is_what_it_says():
+    step = tool("a", **CRITIC, budget={"tokens": 10, "then": "finish"})
+    world = driven([step], {"a": 7}, **promised(tokens=40))
+    assert (world.status, world.output, asked(world)) == ("succeeded", 7, [])
+    assert world.find(e.StepEnded)[0].partial
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_r10_a_judge_waits_for_what_others_may_leave(forgetful):
+    """The other one was promised nearly all, and takes little: then there is enough."""
+    steps = [tool("a", **CRITIC), tool("b", estimate={"tokens": 80})]
+    plan = {"steps": [{"id": "both", "parallel": steps}], "budget": {"tokens": 100}}
+    script = {"b": Takes(5, Outcome(1, usage=Usage(tokens=5))), "a~": says(tokens=1)}
+    world = World(plan, script, forgetful=forgetful, **promised(tokens=40)).start()
+    world.perform(world.commands()[0])
+    assert (asked(world), world.status, list(world.state.unjudged)) == ([], "running", ["a"])
+    assert (world.run().status, len(asked(world)), world.state.unjudged) == ("succeeded", 1, {})
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+@pytest.mark.parametrize(("answer", "status"), [(50, "succeeded"), ("fail", "failed"), ("finish", "succeeded")])
+def test_r10_a_person_is_asked_for_more_where_a_judge_does_not_fit(answer, status, forgetful):
+    plan = priced("one", budget={"tokens": 30, "then": "ask"})
+    world = World(plan, {"a~": says(tokens=35)}, forgetful=forgetful, **promised(tokens=40)).start().run()
+    [question] = world.state.questions.values()
+    assert (world.status, question.of, asked(world)) == ("waiting", "tokens", [])
+    world.crash()
+    world.answer(answer)
+    assert (world.run().status, len(asked(world))) == (status, int(answer == 50))
+
+
+def test_r10_a_judge_whose_process_died_may_have_taken_all_it_was_promised():
+    world = driven(priced("one", budget={"tokens": 100}), {"a~": [LOST, says(tokens=1)]}, **promised(tokens=40))
+    assert (world.status, world.state.books.ledgers[""].spent["tokens"]) == ("succeeded", 41)
+
+
+def test_r10_time_goes_by_while_somebody_judges():
+    world = World(priced("one", budget={"seconds": 5}), {"a~": HANGS}).start().run()
+    assert (world.status, world.failure.kind) == ("failed", "budget")
+
+
+def test_what_a_person_allows_and_what_they_have_done_is_judged_as_soon_as_it_can_be_afforded():
+    plan = priced("one", budget={"tokens": 100, "then": "ask"}, recovery={"other": ["ask"]})
+    world = World(plan, {"a": NO, "a~": says(tokens=1)}, **promised(tokens=400)).start().run()
+    world.answer({"choice": "done", "output": 9})
+    assert (world.run().status, [each.about for each in world.state.questions.values()]) == ("waiting", ["budget"])
+    world.fold()
+    world.answer(1000)
+    assert (world.run().status, [given["with"]["output"] for _, given in asked(world)]) == ("succeeded", [9])

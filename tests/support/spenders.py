@@ -85,9 +85,9 @@ class Auditor:
     def see(self, state, events, now):
         for event in events:
             match event:
-                case e.AttemptStarted(deed="do"):
+                case e.AttemptStarted(deed="do" | "judge"):
                     self._start(state, event, now)
-                case e.AttemptEnded() | e.AttemptLost() if event.deed == "do":
+                case e.AttemptEnded() | e.AttemptLost() if event.deed in {"do", "judge"}:
                     self._end(state, event, now)
                 case e.AttemptEnded(deed="undo") if event.usage:
                     for owner, _ in owners_of(state, event.step):
@@ -102,7 +102,7 @@ class Auditor:
 
     def _start(self, state, event, now):
         reserved = _as_amounts(event.reserved or Usage())
-        amounts = {**reserved, "steps": int(event.attempt == 1)}
+        amounts = {**reserved, "steps": int(event.attempt == 1 and event.deed == "do")}
         for owner, budgets in owners_of(state, event.step):
             for word in ("steps", "calls", "tokens", "usd"):
                 open_ = sum(each.get(word, 0) for each in self.promised[owner].values())
@@ -144,7 +144,7 @@ class Auditor:
             usage = None if lost else event.usage or (None if event.approval is None else Usage(usd=0.0))
             charged = promised if usage is None else _as_amounts(usage)
             if usage is not None:
-                asks = state.cells[event.step].traits.asks
+                asks = state.cells[event.step].traits.asks if event.deed == "do" else 0  # tools judge here
                 charged = {**charged, "calls": max(charged["calls"], asks)}
                 charged["usd"] = promised.get("usd", 0) if usage.usd is None else usage.usd
             self._charge(owner, charged, promised)

@@ -14,13 +14,14 @@ from perdure.agents.strategies.asking import usual_tokens
 from perdure.agents.strategies.words import who_is
 from perdure.core.calls import Call, Outcome
 from perdure.models.answering import written
-from perdure.ports import Attempt, Performer
+from perdure.models.performing import ModelPerformer
+from perdure.ports import Attempt
 
 
 class AgentPerformer:
     """Asks an agent one thing."""
 
-    def __init__(self, roster: Roster, models: Performer) -> None:
+    def __init__(self, roster: Roster, models: ModelPerformer) -> None:
         self._roster: Final = roster
         self._models: Final = models
 
@@ -34,8 +35,16 @@ class AgentPerformer:
                 f"{agent.name} is an agent of another framework: it can be given a step, and not a question beside it"
             )
             return Outcome.failed("invalid", told)
-        call = Call("model", agent.model, _asked(agent, attempt.call.arguments))
-        return await self._models.perform(replace(attempt, call=call))
+        return await self._models.perform(replace(attempt, call=_question(agent, attempt.call)))
+
+    def expected(self, call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
+        """What its answer may take."""
+        agent = self._roster.find(call.name)
+        return said if agent is None or agent.loop else self._models.expected(_question(agent, call), said)
+
+
+def _question(agent: Agent, call: Call) -> Call:
+    return Call("model", agent.model, _asked(agent, call.arguments))
 
 
 def _asked(agent: Agent, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """Whether an attempt can be afforded, and what follows when it cannot.
 
-Only attempts reserve, in every ledger around them at once. One that does not fit waits while another attempt inside
-the same ledger is at work: that one may take less than was promised to it, and its result is wanted in any case. When
-nobody is at work the ledger is used up, and its owner ends, or asks.
+Attempts reserve, and so do those who judge what one gave, in every ledger around them at once. One that does not fit
+waits while another one inside the same ledger is at work: that one may take less than was promised to it, and its
+result is wanted in any case. When nobody is at work the ledger is used up, and its owner ends, or asks.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
 
@@ -25,44 +27,67 @@ FINISH, FAIL = "finish", "fail"
 # ------------------------------------------------------------------------------- before an attempt
 
 
-def afford(turn: Deciding, cell: Cell, call: Call) -> Usage | None:
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is about to begin, and what is known of what it takes."""
+
+    call: Call
+    said: Mapping[str, float]
+    """What the plan expects of it."""
+    asks: int
+    """How many models it asks at least."""
+    steps: int
+    judges: bool = False
+    """Whether it is a look at what an attempt gave: that one is over, and takes no place in a line."""
+
+
+def attempt_at(cell: Cell, call: Call) -> Wish:
+    """An attempt at a step."""
+    return Wish(call, cell.traits.estimate, cell.traits.asks, int(not cell.work.attempt))
+
+
+def afford(turn: Deciding, cell: Cell, wish: Wish) -> Usage | None:
     """What an attempt is promised; None if it does not begin now."""
     for ledger in cell.ledgers:
         if turn.state.cells[ledger.key].status != "active":
             return None  # it is about to be stopped
-    promised = _promised(turn, cell, call)
-    demand = _demand(cell, promised)
+    promised = _promised(turn, wish)
+    demand = _demand(wish, promised)
     for ledger in cell.ledgers:
-        if "depth" in ledger.limits:
+        if "depth" in ledger.limits and not wish.judges:
             demand["depth"] = depth_in(cell, ledger)
         if word := ledger.lacks(demand, turn.now):
+            if _may_come(ledger, word) and wish.judges:
+                turn.state.books.unjudged[cell.key] = ledger.key, ledger.version
+            elif _may_come(ledger, word):
+                _park(turn, cell, ledger, demand)
             _refuse(turn, cell, ledger, word, demand)
             return None
     return promised
 
 
-def _promised(turn: Deciding, cell: Cell, call: Call) -> Usage:
+def _promised(turn: Deciding, wish: Wish) -> Usage:
     """What the plan expects, else what the tool says of itself; a model that is asked is one call at least."""
-    said = turn.state.rules.estimate(call, cell.traits.estimate)
-    if not said and not cell.traits.asks:
+    said = turn.state.rules.estimate(wish.call, wish.said)
+    if not said and not wish.asks:
         return NOTHING
     usd, seconds = said.get("usd"), said.get("seconds")
     return Usage(
         None if seconds is None else float(seconds),
         round(said.get("tokens", 0)),
         None if usd is None else float(usd),
-        max(round(said.get("calls", 0)), cell.traits.asks),
+        max(round(said.get("calls", 0)), wish.asks),
     )
 
 
-def _demand(cell: Cell, promised: Usage) -> dict[str, int]:
+def _demand(wish: Wish, promised: Usage) -> dict[str, int]:
     """What must be left: all that is promised, and of what cannot be avoided at least a little."""
-    demand = {"steps": int(not cell.work.attempt), "seconds": 1}
+    demand = {"steps": wish.steps, "seconds": 1}
     if promised is not NOTHING:
         demand |= amounts_of(promised)
     if promised.seconds:
         demand["seconds"] = max(1, pieces("seconds", promised.seconds))
-    if cell.traits.asks:
+    if wish.asks:
         demand.setdefault("tokens", 1)
         if promised.usd is None:
             demand["usd"] = 1
@@ -87,13 +112,16 @@ def is_out_of_time(turn: Deciding, cell: Cell) -> bool:
 
 
 def _refuse(turn: Deciding, cell: Cell, ledger: Ledger, word: str, demand: dict[str, int]) -> None:
-    if ledger.open or ledger.then[word] == "ask":
-        _park(turn, cell, ledger, demand)
-        if not ledger.open and ledger.question not in turn.state.questions:
-            _ask(turn, cell, ledger, word, demand[word])
-    else:
+    if not _may_come(ledger, word):
         how = Failure("budget", _used_up(turn, cell, ledger, word, demand[word]))
         conclude(turn, turn.state.cells[ledger.key], ledger.then[word], how, cell)
+    elif not ledger.open and ledger.question not in turn.state.questions:
+        _ask(turn, cell, ledger, word, demand[word])
+
+
+def _may_come(ledger: Ledger, word: str) -> bool:
+    """Whether there may be more: somebody takes less than was promised, or a person gives it."""
+    return ledger.open > 0 or ledger.then[word] == "ask"
 
 
 def _park(turn: Deciding, cell: Cell, ledger: Ledger, demand: dict[str, int]) -> None:
@@ -115,6 +143,17 @@ def readmit(turn: Deciding) -> None:
                 del lines[wants]
         if not lines:
             del books.broke[key]
+
+
+def look_at_unjudged(turn: Deciding) -> None:
+    """Let those look again who could not have a result judged, where something became free since they looked."""
+    books = turn.state.books
+    for key in (*turn.state.unjudged, *(books.unjudged.keys() - turn.state.unjudged.keys())):
+        ledger, version = books.unjudged.pop(key, ("", -1))
+        if ledger in books.ledgers and books.ledgers[ledger].version == version:
+            books.unjudged[key] = ledger, version
+        else:
+            turn.look_at(turn.state.cells[key])
 
 
 def _is_looking(turn: Deciding, line: Line) -> bool:

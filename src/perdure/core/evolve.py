@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from perdure.core import events as e
-from perdure.core.calls import FREE, Failure
+from perdure.core.calls import FREE, Failure, Usage
 from perdure.core.cells import Body, Cell, Effect, Grown, Look, Result, Scope, Serial, Work
 from perdure.core.forking import run_forked
 from perdure.core.learning import steps_grown, tell_parent
@@ -205,7 +205,7 @@ def _end(state: State, cell: Cell, result: Result) -> None:
 def _step_stopping(state: State, event: e.StepStopping) -> None:
     cell = state.cells[event.step]
     cell.status = "stopping"
-    state.unsettled.pop(cell.key, None)
+    state.decide(cell.key)
     state.eager.discard(cell.key)
     cell.leaving, cell.undo = event, event.undo
     if event.undo:
@@ -242,8 +242,7 @@ def end_visit(state: State, cell: Cell, result: Result) -> None:
 
 def _let_go(state: State, cell: Cell) -> None:
     state.eager.discard(cell.key)
-    if state.unsettled:
-        state.unsettled.pop(cell.key, None)
+    state.decide(cell.key)
     release_locks(state, cell)
     if state.agents:
         state.agents.pop(cell.key, None)
@@ -282,8 +281,7 @@ def _attempt_started(state: State, event: e.AttemptStarted) -> None:
         if event.due is not None:
             effect.alarm = state.set_timer(event.due, event.step, event.visit, "undo")
         return
-    if state.unsettled:
-        state.unsettled.pop(event.step, None)
+    state.decide(event.step)
     if event.deed != "do":
         _look_started(state, event)
         return
@@ -325,6 +323,8 @@ def _look_started(state: State, event: e.AttemptStarted) -> None:
     else:
         look.tries = _tries_of(work.verdict) + 1
         work.verdict, work.looks = look, event.attempt
+        if cell.ledgers:
+            reserve(state, cell, event)
     work.flying, work.until = True, event.due
     state.flying[cell.key] = cell
     _watch(state, cell, event.due)
@@ -349,6 +349,26 @@ def _look_over(state: State, cell: Cell, told: e.AttemptEnded | None) -> None:
     if look.deed == "judge" and look.found is True:
         work.met += 1
     del state.flying[cell.key]
+    if look.found is True:
+        _await_judges(state, cell)
+
+
+def _settle_look(state: State, cell: Cell, told: e.AttemptEnded) -> None:
+    if told.deed != "judge":
+        settle_beside(cell, told.usage)
+    elif cell.ledgers:
+        settle(state, cell, _used(told))
+
+
+def _used(told: e.AttemptEnded) -> Usage | None:
+    """What something took; nothing if it has stopped before its deed, to ask somebody."""
+    return told.usage or (None if told.approval is None else FREE)
+
+
+def _await_judges(state: State, cell: Cell) -> None:
+    """Somebody is to judge what there is. Where that cannot be afforded yet, the step is looked at again."""
+    if cell.ledgers and cell.work.met < len(cell.traits.judges):
+        state.unjudged[cell.key] = cell
 
 
 def _attempt_progressed(state: State, event: e.AttemptProgressed) -> None:
@@ -379,7 +399,7 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
         return
     cell = state.cells[event.step]
     if event.deed != "do":
-        settle_beside(cell, event.usage)
+        _settle_look(state, cell, event)
         _look_over(state, cell, event)
         return
     work = cell.work
@@ -387,8 +407,10 @@ def _attempt_ended(state: State, event: e.AttemptEnded) -> None:
     if event.approval is not None or (event.failure is not None and event.failure.kind == "in_doubt"):
         work.counted -= 1
     if cell.ledgers:
-        settle(state, cell, event.usage or (None if event.approval is None else FREE))
+        settle(state, cell, _used(event))
     del state.flying[event.step]
+    if event.failure is None and event.approval is None:
+        _await_judges(state, cell)
     if event.to:
         end_visit(state, cell, Result(event.exit, event.to, work, event.output))
 
@@ -401,6 +423,8 @@ def _attempt_lost(state: State, event: e.AttemptLost) -> None:
         return
     cell = state.unsettled[event.step] = state.cells[event.step]
     if event.deed != "do":
+        if event.deed == "judge" and cell.ledgers:
+            settle(state, cell, None, lost=True)
         _look_over(state, cell, None)
         return
     work = cell.work
@@ -445,7 +469,7 @@ def _retry_planned(state: State, event: e.RetryPlanned) -> None:
         effect.due, effect.alarm = event.due, state.set_timer(event.due, event.step, event.visit, "undo")
         return
     cell = state.cells[event.step]
-    state.unsettled.pop(cell.key, None)
+    state.decide(cell.key)
     if isinstance(cell.body, Body):
         open_again(state, cell, cell.body, event.due)
         return
@@ -477,7 +501,7 @@ def _question_asked(state: State, event: e.QuestionAsked) -> None:
     if event.deed == "undo":
         state.undoing[event.step, event.visit].question = event.question
         return
-    state.unsettled.pop(cell.key, None)
+    state.decide(cell.key)
     if event.deed == "judge" and cell.work.verdict is not None:
         cell.work.verdict.question = event.question
     else:
@@ -496,24 +520,27 @@ def _wait_for_answer(state: State, cell: Cell) -> None:
 
 def _question_answered(state: State, event: e.QuestionAnswered) -> None:
     asked = state.questions.pop(event.question)
+    cell = state.asked[event.question]
     if asked.about == "doubt":
-        state.unsettled[state.asked[event.question].key] = state.asked[event.question]
+        state.unsettled[cell.key] = cell
+    elif asked.deed == "judge":
+        _await_judges(state, cell)
     state.answers[event.question] = event.value
     state.answerers[event.question] = event.by
     if event.reason:
         state.reasons[event.question] = event.reason
-    cell = state.asked[event.question]
     if isinstance(cell.body, Serial) and cell.body.rounds:
         cell.body.rounds = [[]]  # that somebody said something is new
     if asked.about == "recovery" and isinstance(cell.body, Work):
-        _forget_verdict(cell.body, event.value.load(state.read))
+        _forget_verdict(state, cell, event.value.load(state.read))
     note_answer(state, cell, event)
 
 
-def _forget_verdict(work: Work, answer: Any) -> None:
+def _forget_verdict(state: State, cell: Cell, answer: Any) -> None:
     """What a person says they have done is another result than the one that was judged."""
     if (answer.get("choice") if is_mapping(answer) else answer) == "done":
-        work.verdict, work.met = None, 0
+        cell.work.verdict, cell.work.met = None, 0
+        _await_judges(state, cell)
 
 
 def _question_closed(state: State, event: e.QuestionClosed) -> None:

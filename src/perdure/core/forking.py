@@ -31,13 +31,13 @@ def run_forked(state: State, event: e.RunForked) -> None:
 def _lose(state: State, cell: Cell) -> None:
     """Nobody here will see how it ends."""
     work = cell.work
+    if cell.ledgers and (work.looking is None or work.looking.deed == "judge"):
+        settle(state, cell, None, lost=True)
     if work.looking is not None:
         work.looking.flying, work.looking = False, None
     else:
         work.lost = True
         work.counted -= not work.stopping
-        if cell.ledgers:
-            settle(state, cell, None, lost=True)
     work.flying = False
     del state.flying[cell.key]
     state.unsettled[cell.key] = cell

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from perdure.core import events as e
-from perdure.core.calls import Approval, Call, Failure, is_yes
+from perdure.core.affording import Wish, afford, deadline
+from perdure.core.calls import NOTHING, Approval, Call, Failure, is_yes
 from perdure.core.cells import Cell, Look
 from perdure.core.chance import drawn, pause_before
 from perdure.core.consulting import answered
@@ -109,9 +110,15 @@ def _ask(turn: Deciding, cell: Cell, judge: Criterion, approved: tuple[str, ...]
         call = judging_call(turn.state, cell)
     except ExpressionError as error:
         return True, Failure("invalid", f"{judge.title or name_of(judge)}: {error.message}")
-    seconds = turn.state.rules.seconds(call) or LOOK_SECONDS
+    due: int | None = turn.now + round((turn.state.rules.seconds(call) or LOOK_SECONDS) * 1000)
+    promised = None
+    if cell.ledgers:
+        promised = afford(turn, cell, Wish(call, {}, int(judge.agent is not None), 0, judges=True))
+        if promised is None:
+            return False, None
+        due = deadline(turn, cell, due)
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": cell.work.looks + 1, "deed": "judge"}
-    due = turn.now + round(seconds * 1000)
+    about["reserved"] = None if promised == NOTHING else promised
     turn.record_start(cell, e.AttemptStarted(**about, call=digest_of(call.data), due=due, approved=approved))
     return False, None
 

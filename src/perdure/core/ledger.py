@@ -189,5 +189,7 @@ class Books:
     """Steps that could begin but for a budget: by the ledger, and by what they want of it."""
     called: dict[str, Line] = field(default_factory=dict[str, Line])
     """Those that were told to look again and have not yet, with the lines they stood in."""
+    unjudged: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    """Steps whose results could be judged but for a budget: by its owner, and how its ledger was at the last look."""
     used: Amounts = field(default_factory=dict[str, int])
     """All that attempts are said to have taken, whether something limits it or not."""

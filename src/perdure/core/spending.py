@@ -32,38 +32,45 @@ def hold_plan_ledger(state: State, cell: Cell, outline: Outline) -> None:
 
 
 def reserve(state: State, cell: Cell, event: e.AttemptStarted) -> None:
-    """An attempt begins: promise it what it may take, in every ledger around it."""
+    """An attempt begins, or a judge looks at one: promise it what it may take, in every ledger around it."""
     now, amounts = state.clock(state.at), amounts_of(event.reserved)
     cell.work.reserved = event.reserved
     for ledger in cell.ledgers:
-        ledger.begin(now, event.due, amounts, first=event.attempt == 1)
+        ledger.begin(now, event.due, amounts, first=event.attempt == 1 and event.deed == "do")
         if "depth" in ledger.limits:
             ledger.reach(depth_in(cell, ledger))
 
 
 def settle(state: State, cell: Cell, usage: Usage | None, *, lost: bool = False) -> None:
-    """An attempt is over: what it took is spent. Where nobody said how much that was, it is what was promised."""
-    work, now = cell.work, state.clock(state.at)
+    """It is over: what it took is spent. Where nobody said how much that was, it is what was promised."""
+    work, now, asks = cell.work, state.clock(state.at), _asks(cell)
     reserved = charged = amounts_of(work.reserved)
     if usage is not None:
-        charged = _charged(cell, reserved, usage)
+        charged = _charged(asks, reserved, usage)
     for ledger in cell.ledgers:
         ledger.end(now, reserved, charged, lost=lost)
-        ledger.unpriced += cell.traits.asks and usage is not None and "usd" not in charged and usage.usd is None
+        ledger.unpriced += asks and usage is not None and "usd" not in charged and usage.usd is None
     work.reserved = None
 
 
-def _charged(cell: Cell, reserved: Amounts, usage: Usage) -> Amounts:
+def _asks(cell: Cell) -> int:
+    """How many models what is under way asks at least: the step, or who judges it."""
+    if cell.work.looking is None:
+        return cell.traits.asks
+    return int(any(each.agent is not None for each in cell.traits.judges[cell.work.met : cell.work.met + 1]))
+
+
+def _charged(asks: int, reserved: Amounts, usage: Usage) -> Amounts:
     """What an attempt has to pay for; where it does not know the price, that is what was promised."""
     found = amounts_of(usage)
-    found["calls"] = max(usage.calls, cell.traits.asks)
+    found["calls"] = max(usage.calls, asks)
     if usage.usd is None and "usd" in reserved:
         found["usd"] = reserved["usd"]
     return found
 
 
 def settle_beside(cell: Cell, usage: Usage | None) -> None:
-    """Taking back and judging are never refused for want of money, but what they took is spent."""
+    """Taking back, and asking whether a deed was done, are never refused for want of money; what they took is spent."""
     for ledger in cell.ledgers if usage is not None else ():
         ledger.spend(amounts_of(usage))
 

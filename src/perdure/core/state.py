@@ -102,6 +102,8 @@ class State:
         """Steps with an attempt under way."""
         self.unsettled: dict[str, Cell] = {}
         """Steps of which it is not decided what follows from an attempt that was lost."""
+        self.unjudged: dict[str, Cell] = {}
+        """Steps with a result that somebody is yet to judge, as soon as that can be afforded."""
         self.hungry: dict[str, list[Entry]] = {}
         """Steps that could begin an attempt, by what they call: heaps by priority, then by age."""
         self.eager: set[str] = set()
@@ -209,6 +211,13 @@ class State:
         if work.alarm != number:
             return False
         return work.flying and not work.is_late if what == "attempt" else not work.flying and cell.key not in self.eager
+
+    def decide(self, key: str) -> None:
+        """It is decided what follows from what a step has done."""
+        if self.unsettled:
+            self.unsettled.pop(key, None)
+        if self.unjudged:
+            self.unjudged.pop(key, None)
 
     # ---------------------------------------------------------------- cells
 

@@ -21,7 +21,7 @@ import msgspec
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, Message, accept, reopened
 from perdure.core.adjusting import adjust, look_at_revised
-from perdure.core.affording import expire, hear
+from perdure.core.affording import expire, hear, look_at_unjudged
 from perdure.core.calls import Failure
 from perdure.core.cells import Body, Cell, Effect
 from perdure.core.deciding import Deciding, Moment
@@ -76,6 +76,8 @@ def _settle_all(making: Deciding) -> None:
     """Until nobody owes anything: to look at a step twice changes nothing."""
     before = -1
     while len(making.events) != before:
+        if making.state.unjudged or making.state.books.unjudged:
+            look_at_unjudged(making)
         while making.agenda:
             cell = next(iter(making.agenda))
             del making.agenda[cell]
@@ -376,6 +378,7 @@ def _asks_first(state: State) -> bool:
 def _could_begin(state: State) -> bool:
     """Whether somebody waits for room or for a lock, and not for more of a budget that people are asked about."""
     asking = {each.step for each in state.questions.values() if each.about == "budget"} if state.books.ledgers else None
+    waiting = (*state.eager, *state.unjudged)
     if not asking:
-        return bool(state.eager)
-    return any(asking.isdisjoint(each.key for each in state.cells[key].ledgers) for key in state.eager)
+        return bool(waiting)
+    return any(asking.isdisjoint(each.key for each in state.cells[key].ledgers) for key in waiting)

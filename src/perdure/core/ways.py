@@ -32,7 +32,7 @@ def rung_taken(state: State, event: e.RungTaken) -> None:
         return  # the next fact says when
     if event.rung != "relax":
         _go_another_way(state, cell, event)
-        state.unsettled.pop(cell.key, None)
+        state.decide(cell.key)
     cell.ways = (*cell.ways, f"{event.rung}:{event.tool}" if event.tool else event.rung)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from perdure.core import events as e
-from perdure.core.affording import afford, deadline, readmit
+from perdure.core.affording import afford, attempt_at, deadline, readmit
 from perdure.core.approving import settle_approval
 from perdure.core.calls import DOUBTFUL, NOTHING, Call, Failure, is_yes
 from perdure.core.cells import Cell, Work
@@ -87,7 +87,7 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
         return
     reserved, due = None, _deadline(turn, cell, work.call)
     if cell.ledgers:
-        reserved, due = afford(turn, cell, work.call), deadline(turn, cell, due)
+        reserved, due = afford(turn, cell, attempt_at(cell, work.call)), deadline(turn, cell, due)
         if reserved is None:
             _unpark(turn)  # another one may have the lock that this one does not take
             return

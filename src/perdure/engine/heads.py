@@ -71,7 +71,9 @@ class Heads:
         return (self._asking if attempt.call.kind == "model" else self._working).perform(attempt)
 
     def expected(self, call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
-        """What a call of a model may take, with what the plan says of that."""
+        """What a call of a model may take, or of an agent that is asked as a whole, with what the plan says of that."""
+        if call.kind == "agent":
+            return self._working.expected(call, said) if self.knows(call) and self._models is not None else said
         if call.name in self._loops:
             return self._loops[call.name].expected(call, said)
         return said if self._models is None else self._asking.expected(call, said)

@@ -115,7 +115,7 @@ def knowledge_of(  # noqa: C901, PLR0913  each is a part of the world
 ) -> Knowledge:
     """What the core may ask about the world. `is_all`: nobody performs a tool that is not among these.
 
-    `expected` says what a call of a model may take.
+    `expected` says what a call of a model may take, or of an agent that is asked as a whole.
     """
     known = by_name(tools)
 
@@ -128,8 +128,8 @@ def knowledge_of(  # noqa: C901, PLR0913  each is a part of the world
         return known[call.name].timeout if call.kind == "tool" and call.name in known else None
 
     def estimate(call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
-        if call.kind == "model" and expected is not None:
-            return expected(call, said)  # an agent that is asked as a whole says nothing before
+        if call.kind in {"model", "agent"} and expected is not None:
+            return expected(call, said)
         found = known.get(call.name) if call.kind == "tool" else None
         return {**((found.declared.estimate if found else None) or {}), **said}
 
