@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .NOTPARALLEL:
-.PHONY: help parts sandbox setup demo record test check fix bench soak lock
+.PHONY: help parts sandbox setup demo record test check fix bench soak mutants lock
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,6 +49,10 @@ soak: export SOAK_MINUTES ?= 60
 soak: export SOAK_RECORD ?= docs/measured/soak.json
 soak: parts $(READY) ## Every campaign, for SOAK_MINUTES together (an hour)
 	$(BIN)/pytest -n auto --maxschedchunk=1 -q -m campaign; status=$$?; $(BIN)/python scripts/docs.py --write && exit $$status
+
+mutants: parts $(READY) ## Break the core and the policy in small ways, and count what no test notices
+	$(BIN)/python scripts/mutants.py core
+	$(BIN)/python scripts/mutants.py policy
 
 lock: $(READY) ## Write the lock files anew (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -q -U -o requirements.lock

@@ -10,12 +10,16 @@ import local_model as local
 import pytest
 import unprivileged
 from hands_scene import Killer, Scene, furnish
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 pytest_plugins = ["campaigns"]
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 """How long an example takes says something about the machine, and nothing about us."""
+settings.register_profile(
+    "once", settings.get_profile("any machine"), phases=(Phase.explicit, Phase.generate), database=None
+)
+"""For `make mutants`: that something fails is enough, whatever is the smallest example of it."""
 
 
 @pytest.fixture
