@@ -359,3 +359,10 @@ def test_e19_with_the_gate_closed_nothing_changes():
     assert (done(made), made.status, revisions(made), refusals(made)) == ("a b", "failed", [], [])
     plain = world(new("a"), new("b"), script=script, planning=False)
     assert [each for each in made.facts if each[0] != "run_started"] == plain.facts[1:], "not one fact is another one"
+
+
+def test_a_race_waits_for_what_comes_in_the_place_of_a_step_that_has_failed():
+    rule = {"after": ["a"], "on": ["replan"], "edits": [{"insert": new("b"), "into": "race"}]}
+    steps = [{"id": "race", "join": "any", "parallel": [{**new("a"), "recovery": {"logic": ["replan"]}}]}]
+    made = world(*steps, script={"a": Failure("logic", "no"), "b": 7}, rules=[rule])
+    assert (made.status, made.done()) == ("succeeded", ["a", "b"])

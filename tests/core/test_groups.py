@@ -351,3 +351,18 @@ def test_rule_1_the_items_are_one_small_fact():
     assert grown.items == 50
     assert len(e.encode(grown)) < 120
     assert world.find(e.StepEntered)[1].step == "m/1[0]"
+
+
+# ------------------------------------------------------------------------------- races, and who is gone on without
+
+GOES_ON = {"recovery": {"logic": ["continue"]}}
+
+
+@pytest.mark.parametrize("join", ["any", {"quorum": 1}])
+@pytest.mark.parametrize(("other", "partial"), [(2, False), (NO, True)])
+def test_nobody_wins_a_race_by_failing_while_another_one_runs(join, other, partial):
+    race = {"id": "race", "join": join, "parallel": [tool("a", **GOES_ON), tool("b", **GOES_ON)]}
+    world = driven([race], {"a": NO, "b": Takes(5, other)})
+    assert (world.status, world.done()) == ("succeeded", ["a", "b"])
+    assert [each.exit for each in world.find(e.StepEnded) if each.step == "race"] == ["success"]
+    assert world.output["b"] == (None if partial else 2)

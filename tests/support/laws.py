@@ -145,6 +145,7 @@ def _graph(cell, body):
         body.over,
         body.good,
         body.bad,
+        body.part,
     ]
     common += [sorted(body.children), [each.key for each in body.failed]]
     if cell.is_live:

@@ -71,6 +71,7 @@ class Graph(Body):
         "items",
         "left",
         "over",
+        "part",
         "ready",
         "skipped",
         "total",
@@ -93,6 +94,8 @@ class Graph(Body):
         self.items: Any = None
         """The list a map runs over, once it was looked at."""
         self.over = self.good = self.bad = 0
+        self.part = 0
+        """Of the good ones, how many have failed, and the plan goes on without them."""
         self.failed: list[Cell] = []
         self.fresh: list[Cell] = []
         """Children that ended since the group was last looked at."""

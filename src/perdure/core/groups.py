@@ -148,15 +148,17 @@ def _plan_of(cell: Cell) -> Plan:
 
 
 def _verdict(join: Join, body: Graph) -> str:
+    """What the ends so far mean. A race is not won by one that has failed and is gone on without, while others run."""
     is_over = body.over == body.total
+    good = body.good if is_over else body.good - body.part
     match join:
         case "all":
             return "bad" if body.bad else "good" if is_over else "wait"
         case "any":
-            return "good" if body.good else "bad" if is_over else "wait"
+            return "good" if good else "bad" if is_over else "wait"
         case Quorum():
             possible = body.good + body.total - body.over
-            return "good" if body.good >= join.quorum else "bad" if possible < join.quorum else "wait"
+            return "good" if good >= join.quorum else "bad" if possible < join.quorum else "wait"
         case Tolerate():
             return "wait" if not is_over else "bad" if body.bad > join.tolerate else "good"
         case _:

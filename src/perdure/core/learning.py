@@ -53,6 +53,7 @@ def count(body: Graph, cell: Cell, result: Result) -> None:
     verdict = verdict_of(result)
     if verdict == "good":
         body.good += 1
+        body.part += result.partial and result.exit == "failure"
     elif verdict == "bad":
         body.bad += 1
         body.failed.append(cell)

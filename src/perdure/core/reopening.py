@@ -178,7 +178,7 @@ def _resume(cell: Cell) -> None:
 def _recount(cell: Cell, body: Graph) -> None:
     """Count anew what is over in a graph."""
     news = body.news if isinstance(body, Grown) else []
-    body.over = body.good = body.bad = 0
+    body.over = body.good = body.bad = body.part = 0
     body.failed = []
     over = [child for child in body.children.values() if child.status == "over"]
     reset_needs(cell, body, over)
