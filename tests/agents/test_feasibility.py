@@ -313,3 +313,25 @@ def test_e12_nobody_is_chosen_to_find_another_way(word):
     assert (found.code, written(found.path), found.help) == ("PRD1418", f"adjust.{word}", "name an agent")
     with pytest.raises(PlanError, match="nobody is chosen for this"):
         run_sync(plan)
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ({"agent": "cooc", "task": "Cook it."}, 'there is no agent "cooc"'),
+        ({"steps": [{"id": "a", "agent": "any", "task": "Cook it.", "skills": ["x"]}]}, ""),
+        ({"tool": "customers.fnd"}, 'there is no tool "customers.fnd"'),
+        ({"steps": [{"id": "a", "tool": "timer.set", "with": {}, "accept": [{"agent": "nobody"}]}]}, 'agent "nobody"'),
+        ({"agent": "finder", "task": "Again."}, ""),
+        ({"tol": "timer.set"}, "`act` in the options"),
+    ],
+)
+def test_a1_who_and_what_an_agent_has_do_its_work_has_to_be_there(step, told):
+    finder = Agent(name="finder", strategy="tree", options={"act": step, "judge": {"expr": "1"}})
+    means = Means(KNOWN, agents=lambda: {"finder": finder})
+    plan = Plan.model_validate({"steps": [{"id": "go", "agent": "finder", "task": "Find it."}]})
+    found = infeasible(plan, means)
+    assert [(each.severity, told in each.message) for each in found] == ([("error", True)] if told else [])
+    again = Agent(name="finder", strategy="reflexion", options={"attempt": {"agent": "cook", "task": "x"}})
+    (missing,) = infeasible(plan, Means(KNOWN, agents=lambda: {"finder": again}))
+    assert missing.message == '`attempt` in the options of the agent "finder": there is no agent "cook"'

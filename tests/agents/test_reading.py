@@ -2,7 +2,7 @@
 
 import pytest
 
-from perdure.agents import BadAgent, Roster
+from perdure.agents import Agent, BadAgent, Roster
 from perdure.agents.reading import agents_in, read_agent, stock
 
 
@@ -48,3 +48,10 @@ def test_a_file_that_is_too_large_is_refused(tmp_path):
     (tmp_path / "a.md").write_text("---\n---\n" + "x" * 300_000)
     with pytest.raises(BadAgent):
         list(agents_in(tmp_path))
+
+
+def test_all_agents_that_cannot_be_are_told_at_once():
+    wrong = [Agent(name="a", strategy="nope"), Agent(name="b"), Agent(name="c", fallbacks=("d",))]
+    with pytest.raises(BadAgent) as refused:
+        Roster(wrong)
+    assert refused.value.message == '"a" works by "nope", which there is not; "c" falls back on "d", whom there is not'

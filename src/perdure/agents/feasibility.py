@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
+from pydantic import ValidationError
+
 from perdure.agents.agent import Agent
 from perdure.agents.cheapest import WORDS, cheapest
 from perdure.errors import PerdureError
@@ -22,6 +24,7 @@ from perdure.plan.model.parts import ANYBODY, TOOLS, AgentCall, Budget, Criterio
 from perdure.plan.model.steps import DecideStep, Working
 from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.raw import Raw
+from perdure.plan.sayings import sentence
 from perdure.plan.tokens import FRAME
 from perdure.plan.uses import calls_in, uses_of
 from perdure.tools.box import toolbox_of
@@ -34,6 +37,7 @@ BUDGET: Final = "PRD4214"
 MODEL: Final = "PRD4215"
 STRATEGY: Final = "PRD4216"
 AGENT: Final = "PRD1402"
+TOOL: Final = "PRD1401"
 SPARE: Final = frozenset({"alternates", "simpler", "relaxed", "undo"})
 """Where calls stand that are made only when something else has failed."""
 
@@ -147,7 +151,7 @@ def _agent(name: str, way: str | None, path: Path, means: Means) -> Iterator[Pro
         yield _nobody(name, path, means)
     else:
         yield from _model(agent.model, path, means, _of(name))
-        yield from _judge(agent, way or agent.strategy, path, means)
+        yield from _beside(agent, way or agent.strategy, path, means)
 
 
 def _nobody(name: str, path: Path, means: Means, whose: str = "") -> Problem:
@@ -155,17 +159,50 @@ def _nobody(name: str, path: Path, means: Means, whose: str = "") -> Problem:
     return Problem(AGENT, f'{whose}there is no agent "{name}"', path, hint)
 
 
-def _judge(agent: Agent, way: str, path: Path, means: Means) -> Iterator[Problem]:
-    """Whoever judges what an agent does has to be there as well."""
+def _beside(agent: Agent, way: str, path: Path, means: Means) -> Iterator[Problem]:
+    """Whoever judges what an agent does, and whoever its options have do it, has to be there as well."""
     from perdure.agents.strategies import OPTIONS  # noqa: PLC0415  few plans have agents
-    from perdure.agents.strategies.judging import Judge  # noqa: PLC0415  as above
     from perdure.agents.strategies.options import OptionsError, options_of  # noqa: PLC0415  as above
 
     try:
-        judge = getattr(options_of(agent, way, OPTIONS[way]), "judge", None) if way in OPTIONS else None
+        options = options_of(agent, way, OPTIONS[way]) if way in OPTIONS else None
     except OptionsError as wrong:
         yield Problem(wrong.code, wrong.message, path, wrong.help)
         return
+    yield from _judge(agent, getattr(options, "judge", None), path, means)
+    for word in ("attempt", "act"):
+        if (step := getattr(options, word, None)) is not None:
+            whose = f'`{word}` in the options of the agent "{agent.name}": '
+            yield from _optional(step, path, means, whose)
+
+
+def _optional(step: Mapping[str, Raw], path: Path, means: Means, whose: str) -> Iterator[Problem]:
+    """A step in options is looked at by itself; what whoever it names needs in turn is seen when they begin."""
+    try:
+        index = Index(Plan.model_validate({"steps": [{"id": "step", **step}]}))
+    except ValidationError as error:
+        told = f"{whose}{sentence(error.errors(include_url=False)[0])}"
+        yield Problem("PRD4110", told, path, "write a step as in a plan, without its id")
+        return
+    for call in (call for node in index.nodes if node.step for call, _ in calls_in(node.step)):
+        yield from _named_in(call, path, means, whose)
+
+
+def _named_in(call: object, path: Path, means: Means, whose: str) -> Iterator[Problem]:
+    agent = call.agent if isinstance(call, (AgentCall, Criterion)) else None
+    tool = call.tool if isinstance(call, (ToolCall, Criterion)) else None
+    if isinstance(call, ModelCall):
+        yield from _model(call.model, path, means, whose)
+    if agent not in {None, ANYBODY, *means.known_agents} and f"agent:{agent}" not in means.own:
+        yield _nobody(str(agent), path, means, whose)
+    if tool is not None and tool not in means.tools:
+        hint = did_you_mean(tool, means.tools) or "`perdure tools ls` tells what is here"
+        yield Problem(TOOL, f'{whose}there is no tool "{tool}"', path, hint)
+
+
+def _judge(agent: Agent, judge: object, path: Path, means: Means) -> Iterator[Problem]:
+    from perdure.agents.strategies.judging import Judge  # noqa: PLC0415  as above
+
     whose = f'who judges the agent "{agent.name}": '
     if isinstance(judge, Judge) and judge.agent is not None and judge.agent not in means.known_agents:
         yield _nobody(judge.agent, path, means, whose)

@@ -82,8 +82,7 @@ class Roster:
         self._agents: Final = {name: _with_tools(each, known, planning=planning) for name, each in named.items()}
         self._strategies: Final = strategies(tools or {})
         self._own_ways: Final = own
-        for each in self._agents.values():
-            self._check(each)
+        self._check_all()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,6 +97,19 @@ class Roster:
     def find(self, name: str) -> Agent | None:
         """An agent by its name."""
         return self._agents.get(name)
+
+    def _check_all(self) -> None:
+        """Tell all that cannot be at once: whoever mends one of them wants to know of the others."""
+        wrong: list[PerdureError] = []
+        for each in self._agents.values():
+            try:
+                self._check(each)
+            except PerdureError as error:
+                wrong.append(error)
+        if len(wrong) > 1:
+            raise BadAgent("; ".join(each.message for each in wrong), wrong[0].help)
+        if wrong:
+            raise wrong[0]
 
     def _check(self, agent: Agent) -> None:
         if agent.name == ANYBODY:
