@@ -2,8 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from perdure import Engine, Plan, tool
 from perdure.agents import Agent
+from perdure.ports import Answer
 from perdure.testing.models import ScriptedModel, news_in
 
 
@@ -91,3 +94,27 @@ def test_r10_so_is_whoever_chooses():
     model = ScriptedModel(["right"])
     result = carried_out(steps, model, budget={"tokens": 1_000})
     assert (result.failure.kind, model.asked) == ("budget", [])
+
+
+class Fine:
+    """A model that cuts Base64 into more tokens than anybody promises."""
+
+    def __init__(self):
+        self.asked = 0
+
+    async def ask(self, request, heard):
+        self.asked += 1
+        return Answer("Done.", tokens_in=2_000, tokens_out=1)
+
+    def price(self, tokens_in, tokens_out):
+        return 0.0
+
+
+@pytest.mark.parametrize("way", ["single", "react"])
+def test_r10_what_a_model_takes_beyond_its_promise_is_spent_and_nothing_more_is_asked(way):
+    steps = [{"id": n, "agent": "critic", "strategy": way, "task": "Zm9vYmFy" * 100} for n in ("a", "b")]
+    model = Fine()
+    result = carried_out(steps, model, budget={"tokens": 1_900})
+    account = result.usage.budgets[""]["tokens"]
+    assert (result.failure.kind, model.asked) == ("budget", 1)
+    assert (account.spent, account.overrun, account.reserved) == (2_001, 101, 0)
