@@ -4,6 +4,7 @@ import asyncio
 import stat
 
 import pytest
+from small_disks import small_disks
 
 from perdure import Engine, Plan, tool
 from perdure.plan.model.parts import Policy
@@ -259,3 +260,45 @@ def test_a_fork_does_not_work_on_the_copy_of_another_run_nor_on_the_workspace(wo
     _, forked = live(workspace, branch("one", writing("n", "n")), then=fork)
     assert "there is no copy of the workspace" in forked.failure.message
     assert "n" not in files(workspace)
+
+
+# ------------------------------------------------------------------------------- disks that fill up
+
+
+@pytest.fixture
+def disk(tmp_path):
+    with small_disks() as make:
+        yield make(tmp_path / "disk")
+
+
+@pytest.mark.parametrize("what", ["pages", "names"])
+def test_a_disk_that_fills_up_in_a_copy_leaves_nothing_of_it_and_it_is_made_when_there_is_room(
+    tmp_path, disk, monkeypatch, what
+):
+    """A page is more than a short file says that it takes, so what is looked at beforehand seems to be enough."""
+    monkeypatch.setattr(copying, "SPARE", 0)
+    work = tmp_path / "work"
+    work.mkdir()
+    for n in range(200):
+        (work / f"{n}.txt").write_text(str(n))
+    before, path = files(work), tmp_path / "disk" / "runs.db"
+    steps = [branch("one", writing("new.txt", "new")), placing()]
+    plan = Plan.model_validate({"recovery": {"unavailable": ["fail"]}, "steps": steps})
+
+    async def go(run=None):
+        async with Engine.open(path, workspace=work) as engine:
+            handle = engine.run(run) if run else await engine.start(plan)
+            if run:
+                await handle.retry()
+            else:
+                (disk.leave if what == "pages" else disk.leave_names)(90)
+            result = await asyncio.wait_for(handle.result(), 60)
+        return result
+
+    failed = asyncio.run(go())
+    assert (failed.status, failed.failure.kind) == ("failed", "unavailable")
+    assert "No space left on device" in failed.failure.message
+    assert (files(work), [*path.with_name("runs.db.hands").glob("branches/*/*")]) == (before, [])
+    disk.mend()
+    done = asyncio.run(go(failed.id))
+    assert (done.status, files(work)) == ("succeeded", {**before, "new.txt": "new"})
