@@ -4,9 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from perdure.config import ConfigError, load
+from perdure.config.owned import LARGEST
 from perdure.config.policy import load_policy
+from perdure.config.rules import Rules, problem_of
 from perdure.core.policy import Deed, judge
 
 NOBODY = 65_534
@@ -336,3 +339,52 @@ def test_files_in_the_workspace_and_variables_change_nothing(loaded, workspace):
     assert policy.is_default
     assert policy.tier == "bwrap"
     assert verdict(policy, "connect", "a") == "deny"
+
+
+# ------------------------------------------------------------------------------- what holds, in words
+
+
+def test_what_is_in_force_is_told_by_the_words_of_the_file(loaded, own):
+    own('[files]\nwrite = ["src/**"]\n[network]\nask = ["a.example"]\n')
+    told = loaded().in_force()
+    assert told["files"] == {"write": ["src/**"]}
+    assert told["network"] == {"allow": ["a.example"], "ask": ["a.example"]}, "what is asked about may be reached"
+    assert told["sandbox"]["tier"] == "bwrap"
+    assert "tools" not in told
+
+
+def test_who_says_what_is_named(loaded, own, home):
+    assert loaded().origin == "default"
+    assert "perdure" in [each.name for each in loaded(home).layers], "its own place is nothing that a user has to close"
+    file = own("")
+    assert loaded().origin == str(file)
+
+
+def test_whose_tools_are_loaded_is_yes_no_or_a_list(loaded, own):
+    for text, wanted in (("true", True), ("false", False), ('["a", "b"]', ("a", "b"))):
+        own(f"[tools]\nentry_points = {text}\n")
+        assert loaded().rules.tools.entry_points == wanted
+
+
+def test_five_problems_are_told_and_more_are_counted(own, refused):
+    own("".join(f"x{n} = 1\n" for n in range(5)))
+    assert "more" not in refused("PRD1706")
+    own("".join(f"x{n} = 1\n" for n in range(7)))
+    assert "x4: there is no such word here; and 2 more" in refused("PRD1706")
+
+
+def test_a_file_may_be_so_large(loaded, own):
+    file = own("")
+    file.write_bytes(b"#" * LARGEST)
+    assert loaded().rules == load_policy(env={"HOME": "/nowhere"}).rules
+
+
+def test_without_a_workspace_nothing_lies_inside_it(loaded):
+    assert loaded(None).private == ""
+
+
+def test_problems_have_the_code_of_the_page_about_policies():
+    for wrong in ({"netwrk": []}, {"files": {"write": "src"}}, {"sandbox": {"tier": "jail"}}):
+        with pytest.raises(ValidationError) as caught:
+            Rules.model_validate(wrong)
+        assert [problem_of(each).code for each in caught.value.errors()] == ["PRD1706"]

@@ -2,7 +2,7 @@
 
 from driven import tool
 
-from perdure.core.allowing import layers_around
+from perdure.core.allowing import branches_around, layers_around
 from perdure.core.policy import Layer
 from perdure.testing.worlds import HANGS, World
 
@@ -38,3 +38,30 @@ def test_a_plan_inside_adds_its_own():
 def test_the_items_of_a_map_are_held_to_the_rules_of_the_map_once():
     plan = {"steps": [{"id": "m", "map": [1, 2], **NO, "steps": [tool("a")]}]}
     assert names_at(plan, "m/1[1].a") == ["step m"]
+
+
+# ------------------------------------------------------------------------------- branches
+
+COPIED = {"policy": {"contained": True}}
+
+
+def branches_at(plan, key, outermost=()):
+    """The groups that keep what a step does on a copy."""
+    cell = World(plan, lambda _: HANGS).run().state.cells[key]
+    return branches_around(cell, layers_around(cell, outermost))
+
+
+def test_without_a_copy_there_is_no_branch():
+    assert branches_at({"steps": [{"id": "g", **NO, "steps": [tool("a")]}]}, "a") == ()
+
+
+def test_branches_are_told_from_the_outside_in():
+    inner = {"id": "h", **COPIED, "steps": [tool("a")]}
+    plan = {"steps": [{"id": "g", **COPIED, "steps": [{"id": "i", "steps": [inner]}]}]}
+    assert branches_at(plan, "a") == ("g", "h")
+
+
+def test_what_the_user_keeps_on_a_copy_has_no_group():
+    assert branches_at({"steps": [tool("a")]}, "a", (Layer("user", contained=True),)) == ("",)
+    plan = {"steps": [{"id": "g", **COPIED, "steps": [tool("a")]}]}
+    assert branches_at(plan, "a", (Layer("user", contained=True),)) == ("g",)

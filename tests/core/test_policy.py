@@ -13,8 +13,21 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from perdure.core.deeds import LONGEST, LONGEST_COMMAND, is_host, split_host
-from perdure.core.policy import LINE, Deed, Judgement, Layer, Terms, judge, names_host, strictest
+from perdure.core.deeds import LONGEST, LONGEST_COMMAND, SHOWN, is_host, split_host
+from perdure.core.policy import (
+    FEW,
+    LINE,
+    Deed,
+    Judgement,
+    Layer,
+    Terms,
+    is_contained,
+    is_nothing,
+    judge,
+    names_host,
+    strictest,
+    told,
+)
 
 RANK = ["allow", "ask", "deny"]
 FIELDS = {
@@ -404,3 +417,71 @@ def test_layers_and_judgements_cross_over_as_json(some, deed):
     assert msgspec.json.decode(msgspec.json.encode(found), type=Judgement) == found
     again = msgspec.json.decode(msgspec.json.encode(some), type=tuple[Layer, ...])
     assert judge(again, deed) == found
+
+
+# ------------------------------------------------------------------------------- at the borders
+
+
+def test_of_those_that_allow_the_innermost_is_named():
+    layers = [Layer(name, tools=Terms(allow=("a",))) for name in ("user", "plan", "step")]
+    found = judge((*layers, Layer("silent")), Deed("call", "a"))
+    assert (found.verdict, found.by, found.why) == ("allow", "step", "as a")
+
+
+def test_of_those_that_are_as_strict_the_outermost_is_named():
+    for word in ("ask", "deny"):
+        layers = tuple(Layer(name, tools=Terms(**{word: ("a",)})) for name in ("user", "plan"))
+        assert (judge(layers, Deed("call", "a")).verdict, judge(layers, Deed("call", "a")).by) == (word, "user")
+
+
+def test_a_decision_is_what_somebody_has_said():
+    deed = Deed("call", "a")
+    assert is_nothing(Judgement(deed))
+    assert not is_nothing(Judgement(deed, "allow", "user"))
+    assert not is_nothing(Judgement(deed, "deny"))
+
+
+def test_nobody_is_contained_unless_a_layer_says_so():
+    assert not is_contained(())
+    assert not is_contained((Layer("user"), Layer("plan")))
+    assert is_contained((Layer("user"), Layer("plan", contained=True)))
+
+
+@pytest.mark.parametrize("kind", ["read", "call", "use"])
+def test_names_may_be_so_long_and_no_longer(kind):
+    assert verdict(Deed(kind, "a" * LONGEST)) == "allow"
+    found = judge((), Deed(kind, "a" * (LONGEST + 1)))
+    assert (found.verdict, found.by) == ("deny", "perdure")
+    assert found.why == f"{'a' * SHOWN!r}… is too long, or holds control characters"
+
+
+def test_a_name_that_cannot_be_judged_is_told_whole_if_it_is_short():
+    for text in ("a\x1b", "a\x1b" + "b" * (SHOWN - 2)):
+        assert judge((), Deed("use", text)).why == f"{text!a} is too long, or holds control characters"
+
+
+def test_commands_may_be_so_long_and_no_longer():
+    for more, wanted in ((0, "allow"), (1, "deny")):
+        words = ("a", "b" * (LONGEST_COMMAND - 1 + more))
+        assert verdict(Deed("run", "a", words)) == wanted
+
+
+def test_a_deed_is_told_in_a_line():
+    short, long = "a" * (LINE - len("use ")), "a" * (LINE - len("use ") + 1)
+    assert told(Deed("use", short)) == f"use {short}"
+    assert told(Deed("use", long)) == f"use {short[:-1]}…"
+    assert len(told(Deed("use", long))) == LINE
+
+
+@pytest.mark.parametrize(("count", "shown"), [(0, "nothing"), (1, "p0"), (FEW, ", ".join(f"p{n}" for n in range(FEW)))])
+def test_what_is_allowed_is_told_if_it_is_little(count, shown):
+    layer = Layer("user", tools=Terms(allow=tuple(f"p{n}" for n in range(count))))
+    assert judge((layer,), Deed("call", "a")).why == f"call a is not among what is allowed: {shown}"
+    more = Layer("user", tools=Terms(allow=tuple(f"p{n}" for n in range(FEW + 1))))
+    assert judge((more,), Deed("call", "a")).why.endswith(f"p{FEW - 1}, …")
+
+
+def test_a_program_called_by_its_path_is_denied_by_its_name_and_any_words():
+    layer = Layer("user", commands=Terms(deny=(("git", "*", "-f"),)))
+    assert verdict(Deed("run", "/usr/bin/git", ("/usr/bin/git", "push", "x", "-f")), layer) == "deny"
+    assert verdict(Deed("run", "/usr/bin/git", ("/usr/bin/git", "push", "x")), layer) == "allow"
