@@ -124,6 +124,35 @@ def test_however_much_is_ignored_it_is_not_looked_at(opened, monkeypatch):
     assert changed(commit(opened)) == {".gitignore": "modified", "new.txt": "added"}
 
 
+def test_what_a_commit_would_hold_is_told_and_what_git_ignores(shop):
+    shop.write("kept.log", "1\n")
+    shop.git("add", "-f", "kept.log")
+    shop.git("commit", "-qm", "Keep a log")
+    shop.branch = shop.open(commit="HEAD")["branch"]
+    shop.place = shop.copy(shop.branch)
+    before = shop.theirs()
+    assert shop.do("git.status", copy=shop.branch)["clean"] is True
+    write(shop, ".gitignore", "*.log\nbuild/\n")
+    write(shop, "kept.log", "2\n")
+    write(shop, "noise.log", "x\n")
+    write(shop, "build/deep/a.o", "x\n")
+    (shop.place / "src/b.py").unlink()
+    write(shop, "src/new.py", "x\n")
+    found = shop.do("git.status", copy=shop.branch)
+    assert (found["clean"], found["ignored"]) == (False, ["build", "noise.log"])
+    assert {each["path"]: each["state"] for each in found["files"]} == {
+        ".gitignore": "modified", "kept.log": "modified", "src/b.py": "deleted", "src/new.py": "untracked",
+        "build": "ignored", "noise.log": "ignored",
+    }  # fmt: skip
+    assert shop.theirs() == before
+
+
+def test_a_name_that_git_passes_over_is_refused_and_not_left_out(opened):
+    write(opened, "git~1/config", "x\n")
+    write(opened, "new.txt", "x\n")
+    assert "'git~1/config'" in refused(opened).message
+
+
 def test_what_lies_behind_a_link_is_not_read(opened, tmp_path):
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/a.py").write_text("secret\n")

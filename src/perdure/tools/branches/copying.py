@@ -4,6 +4,7 @@ import math
 import os
 import shutil
 import stat
+from collections.abc import Collection
 from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -31,9 +32,9 @@ VERSIONS: Final = frozenset({".git", ".hg", ".svn", ".bzr", ".jj"})
 class Whole(Walk):
     """Everything that a copy has. Names that cannot be written plainly are left out, as tools cannot touch them."""
 
-    def __init__(self, tree: Tree, hands: Hands) -> None:
+    def __init__(self, tree: Tree, hands: Hands, without: Collection[str] = ()) -> None:
         super().__init__(tree, most=MOST_FILES, seconds=math.inf, everywhere=True)
-        self._private: Final = set(inside(hands.workspace, (hands.state, *hands.private)))
+        self._private: Final = {*inside(hands.workspace, (hands.state, *hands.private)), *without}
 
     def _is_entered(self, path: str) -> bool:
         return path not in self._private and path.rpartition("/")[2] not in VERSIONS
@@ -53,10 +54,10 @@ def too_large(what: str) -> ToolFailure:
     return ToolFailure("invalid", f"the {what} is too large for a branch: {most}")
 
 
-def copied(context: Context, source: Hands, to: Path) -> Base:
-    """Copy a workspace; what stands under each name of the copy."""
+def copied(context: Context, source: Hands, to: Path, without: Collection[str] = ()) -> Base:
+    """Copy a workspace, but for some files and directories; what stands under each name of the copy."""
     with closing(Tree(source.workspace)) as tree:
-        found = Whole(tree, source).found()
+        found = Whole(tree, source, without).found()
         refuse_without_room(sum(each.status.st_size for each in found), to.parent)
         to.mkdir(mode=PRIVATE_DIRECTORY)
         base: Base = {}

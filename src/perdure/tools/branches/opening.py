@@ -1,5 +1,7 @@
 """Opening a branch. Killed at any moment, it is there whole or not at all."""
 
+from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +33,15 @@ from perdure.tools.failure import ToolFailure
 Output = dict[str, Any]
 
 
-def opened(context: Context, origin: str, take: Take | None = None) -> Output:
+def opened(context: Context, origin: str, take: Take | None = None, without: Collection[str] = ()) -> Output:
     """Make the copy, of the workspace, of another branch, or as `take` does; done already: say so."""
     name = name_of(context.run, context.contained[-1])
     place = place_of(context.hands, name)
     try:
         with held(context):
-            found = recorded(place) or _made(context, name, place, origin, take)
+            found = recorded(place) or _made(
+                context, name, place, origin, take or partial(_copied, context, origin, without)
+            )
     except OSError as error:
         raise ToolFailure("unavailable", f"no branch can be opened: {error}") from error
     if found.key != context.key:
@@ -54,7 +58,7 @@ def _told(branch: Branch) -> Output:
     return told
 
 
-def _made(context: Context, name: str, place: Path, origin: str, take: Take | None) -> Branch:
+def _made(context: Context, name: str, place: Path, origin: str, take: Take) -> Branch:
     hands = context.hands
     if was_closed(place):
         raise ToolFailure("invalid", "the branch of this group was closed; a group has one, opened once")
@@ -63,7 +67,7 @@ def _made(context: Context, name: str, place: Path, origin: str, take: Take | No
     clear(draft)
     draft.mkdir(mode=0o700)
     try:
-        taken = (take or _copying(context, parent))(draft / "workspace")
+        taken = take(draft / "workspace")
         (draft / "state").mkdir(mode=0o700)
         branch = _recorded(context, name, origin, taken)
         write_durably(draft / RECORD, msgspec.json.encode(branch))
@@ -78,12 +82,13 @@ def _made(context: Context, name: str, place: Path, origin: str, take: Take | No
     return branch
 
 
-def _copying(context: Context, parent: Branch | None) -> Take:
+def _copied(context: Context, origin: str, without: Collection[str], to: Path) -> Taken:
     """A copy of the workspace; or of another branch, whose line it goes on with."""
     hands = context.hands
-    if parent is None:
-        return lambda to: Taken(copied(context, hands, to))
-    return lambda to: Taken(copied(context, inside(hands, parent.name), to), parent.commit, parent.left_out)
+    if not origin:
+        return Taken(copied(context, hands, to, without))
+    parent = named(hands, context.run, origin)
+    return Taken(copied(context, inside(hands, parent.name), to, without), parent.commit, parent.left_out)
 
 
 def _recorded(context: Context, name: str, origin: str, taken: Taken) -> Branch:

@@ -20,6 +20,7 @@ from perdure.tools.git.unpacking import unpacked
 from perdure.tools.tool import AnyTool, tool
 
 Name = Annotated[str, Field(max_length=64)]
+Without = Annotated[list[Short], Field(max_length=5_000)]
 Settled = Annotated[dict[str, Text | None], Field(max_length=100)]
 NOT_CONTAINED: Final = (
     "a branch is opened where nothing else is touched: write `policy: {contained: true}` on the group around it"
@@ -34,18 +35,21 @@ def undo_open(context: Context) -> None:
 
 
 @tool(name="branch.open", repeat="keyed", effects=["reads"], judges=True, staged=True, undo=undo_open)
-def open_(context: Context, origin: Name = "", commit: Short = "") -> dict[str, Any]:
+def open_(context: Context, origin: Name = "", commit: Short = "", without: Without | None = None) -> dict[str, Any]:
     """Copies the workspace. What the group around this step does to files from now on, it does to the copy.
 
     Args:
         origin: A branch of this run to copy in place of the workspace, by the name that opening it gave.
         commit: A commit to copy in place of what lies in the workspace: an id, a branch, a tag or HEAD, with ~n.
+        without: Files and directories that are not copied; not with `commit`.
     """
     if not context.contained:
         raise ToolFailure("invalid", NOT_CONTAINED)
     if origin and commit:
         raise ToolFailure("invalid", "a branch is a copy of one thing: write `origin` or `commit`, not both")
-    return opened(context, origin, _checking_out(context, commit) if commit else None)
+    if without and commit:
+        raise ToolFailure("invalid", "a commit is copied whole: leave `without` or `commit` out")
+    return opened(context, origin, _checking_out(context, commit) if commit else None, without or ())
 
 
 def _checking_out(context: Context, commit: str) -> Take:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from perdure.tools.branches.branch import Base, base_of, inside, named, place_of
 from perdure.tools.changes import Image
@@ -29,11 +29,15 @@ from perdure.tools.git.snapshot import (
     put,
     refuse_converted,
     refuse_unmatched,
+    refuse_unnamable,
 )
+from perdure.tools.scratch import scratch
 
 FILTERS: Final = ("filter",)
 """Attributes that say that git keeps something else. An encoding is of working trees; a copy has what git keeps."""
 _SUBMODULE: Final = b"160000"
+_IGNORED: Final = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+"""Directories of which all is ignored are not looked into."""
 
 
 class Copy(NamedTuple):
@@ -113,6 +117,38 @@ async def gathered(draft: Repository, desk: Desk, context: Context, upon: Upon, 
     await bring(draft, back)
     tree = await draft.line("write-tree")
     return Snapshot(tree, await changes_between(draft, parent, tree))
+
+
+async def state_of(repository: Repository, context: Context, copy: Copy) -> dict[str, Any]:
+    """What a commit of the copy would hold, and what lies there that git would leave out.
+
+    What would not be committed is refused here already: before anything is on a branch.
+    """
+    with scratch() as place:
+        draft = repository.seen_in(copy.root).drafting(place, {"GIT_INDEX_FILE": str(place / "index")})
+        await draft.ask("read-tree", copy.commit)
+        known = sorted({*await known_to(draft, copy.commit)})
+        said = (await draft.ask(*_IGNORED, cut=True)).out.split(b"\0")[:-1]
+        changed = await asyncio.to_thread(_changed, context, copy, known)
+        await _refuse_in_submodules(draft, copy)
+        await refuse_converted(draft, [each for each in changed if changed[each]], FILTERS)
+        await refuse_unnamable(draft, [each for each in changed if changed[each]], copy.commit)
+    files = [{"path": readable(each), "state": _state(copy, each, changed[each])} for each in changed]
+    ignored = [readable(each).removesuffix("/") for each in said]
+    return {
+        "branch": None,
+        "commit": copy.commit,
+        "clean": not files,
+        "files": [*files, *({"path": each, "state": "ignored"} for each in ignored)][:MOST],
+        "count": len(files) + len(ignored),
+        "ignored": ignored[:MOST],
+    }
+
+
+def _state(copy: Copy, name: bytes, is_there: bool) -> str:  # noqa: FBT001  as it was found
+    if not is_there:
+        return "deleted"
+    return "modified" if os.fsdecode(name) in copy.base else "untracked"
 
 
 def _back(since: Sequence[Change], known: frozenset[bytes], changed: Mapping[bytes, bool]) -> list[Change]:

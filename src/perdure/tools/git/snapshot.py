@@ -23,6 +23,7 @@ MOST: Final = 20_000
 """Files of one commit."""
 CONVERTED: Final = ("filter", "working-tree-encoding")
 """Attributes by which git keeps something else than the bytes of a file."""
+_PASSED_OVER: Final = "Ignoring path "
 WORDS: Final = {"A": "added", "D": "deleted", "M": "modified", "T": "modified"}
 
 
@@ -165,9 +166,19 @@ def _line(mode: str, found: str, name: bytes) -> bytes:
     return f"{mode} {found}\t".encode() + name + b"\0"
 
 
+async def refuse_unnamable(draft: Repository, names: Sequence[bytes], some: str) -> None:
+    """What git would pass over because of its name cannot be committed. `some` is any id: nobody looks it up."""
+    await _index(draft, [_line("100644", some, each) for each in names])
+
+
 async def _index(draft: Repository, lines: Sequence[bytes]) -> None:
-    if lines:
-        await draft.ask("update-index", "-z", "--index-info", given=b"".join(lines))
+    if not lines:
+        return
+    said = await draft.ask("update-index", "-z", "--index-info", given=b"".join(lines))
+    if _PASSED_OVER in said.err:  # git ends well all the same
+        name = said.err.partition(_PASSED_OVER)[2].partition("\n")[0]
+        told = f"git takes no file of this name, because it means something else to it: {name!a}"
+        raise ToolFailure("invalid", f"{told}; call it otherwise, or leave it out of `paths`")
 
 
 async def _on_top(draft: Repository, parent: str, changes: Sequence[Change]) -> str:

@@ -1,12 +1,15 @@
 """Looking at a repository."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from perdure.tools.builtin.bounds import Short
 from perdure.tools.context import Context
+from perdure.tools.failure import ToolFailure
+from perdure.tools.git.gathering import copy_of, state_of
 from perdure.tools.git.history import commits, difference
 from perdure.tools.git.history import status as status_of
 from perdure.tools.git.names import pathspec
@@ -18,14 +21,20 @@ Count = Annotated[int, Field(ge=1, le=1_000)]
 
 
 @tool(name="git.status", repeat="safe", effects=["reads"], judges=True, staged=is_within)
-async def status(context: Context, *, ignored: bool = False, worktree: Short = "") -> dict[str, Any]:
+async def status(context: Context, *, ignored: bool = False, worktree: Short = "", copy: Short = "") -> dict[str, Any]:
     """What has changed in a working tree, and on which branch it is.
 
     Args:
         ignored: Whether to name ignored files too.
         worktree: A worktree of the engine's own, by the name that git.worktree gave; empty: the workspace.
+        copy: A branch that was opened from a commit: what a commit of it would hold, and what git ignores there.
     """
-    return await status_of(await opened(context, worktree), ignored=ignored)
+    if worktree and copy:
+        raise ToolFailure("invalid", "one place is looked at: write `worktree` or `copy`, not both")
+    repository = await opened(context, worktree)
+    if copy:
+        return await state_of(replace(repository, copy=copy), context, copy_of(context, copy))
+    return await status_of(repository, ignored=ignored)
 
 
 @tool(name="git.diff", repeat="safe", effects=["reads"], judges=True, staged=is_within)
