@@ -16,7 +16,7 @@ from git_shop import git
 from program import clean_environment
 from repositories import project
 from repositories.project import commit
-from runs import until
+from runs import on_a_terminal, until
 from snapshots import difference, snapshot
 
 GOAL = "Multiply two numbers"
@@ -141,6 +141,23 @@ def test_a_person_is_asked_and_may_say_no(place, repo, unchanged):
 
 
 # ------------------------------------------------------------ how it ends
+
+
+def test_on_a_terminal_what_happens_is_told_above_the_tree(place, repo):
+    model = script(place.path / "answers.json")
+    words = ["code", GOAL, "--repo", repo, "--template", "linear", "--model", model, "--yes", *TEST]
+    code, seen = on_a_terminal(place, *words)
+    assert code == 0, seen
+    told, tree = seen.index("tests: all 2 tests pass"), seen.rindex("✓ work")
+    assert told < tree
+    assert re.search(r"committed [0-9a-f]{10}: multiply.py", seen)
+    assert "Take it with: git merge" in seen[tree:]
+
+
+def test_tests_that_take_too_long_end_it(code, unchanged):
+    done = code("--yes", "--test", "python3 -c 'import time; time.sleep(600)'", "--seconds", "2", ends=1)
+    assert "the tests cannot be run" in done.stdout
+    assert unchanged()
 
 
 def test_e22_it_ends_with_a_branch_a_report_and_the_next_command(code, repo):

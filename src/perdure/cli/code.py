@@ -49,6 +49,13 @@ LONGEST: Final = 40
 )
 @click.option("--test", "test", metavar="COMMAND", help="What tests it; left out: as its files tell. Empty: nothing.")
 @click.option("--report", default="", metavar="FILE", help="Where that command writes its results as JUnit XML.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=600,
+    show_default=True,
+    help="How long each run of the tests may take.",
+)
 @click.option("--template", metavar="NAME|FILE", help="The way of working; left out: the one that fits the goal.")
 @click.option("-i", "pairs", multiple=True, metavar="NAME=VALUE", help="An option of that way; VALUE may be @FILE.")
 @click.option("--base", default="HEAD", show_default=True, metavar="COMMIT", help="What to begin with.")
@@ -158,6 +165,7 @@ def _inputs(goal: str, seen: Survey, given: Mapping[str, Any]) -> dict[str, Any]
         "branch": seen.branch,
         "test": list(test_command(seen.root)) if given["test"] is None else _words(given["test"]),
         "report": given["report"],
+        "seconds": given["seconds"],
     }
 
 

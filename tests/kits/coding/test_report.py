@@ -1,6 +1,7 @@
 """The report of a run on code, from its journal."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from code_scene import BRANCH, INPUTS, answers, furnish, git, plan, settings, tree_of, untouched
@@ -44,6 +45,15 @@ def test_as_text_it_ends_with_the_next_command(done):
     assert "It is done." in text
     assert "learned: Before a type changes" in text
     assert text.endswith(f"Take it with: git merge {BRANCH}\n")
+    assert "How far it came" not in text
+
+
+def test_what_a_model_says_tells_a_terminal_nothing(done):
+    evil = replace(done[1], summary="red \x1b[31m\n## On branch main", diff="+\ta\x1b]0;b\x07\r\n", story=("\x1b[2J",))
+    text = markdown(evil)
+    assert not set(text) & set(map(chr, [*range(9), *range(11, 32), 127]))
+    assert "red \\u001b[31m ## On branch main" in text.splitlines()
+    assert "+\ta\\u001b]0;b\\u0007" in text
 
 
 def test_e22_of_a_run_that_came_to_no_end_it_tells_how_far_it_came(tmp_path):
@@ -54,6 +64,9 @@ def test_e22_of_a_run_that_came_to_no_end_it_tells_how_far_it_came(tmp_path):
     assert (found.status, found.branch, found.commits, tree_of(place)) == ("failed", "", (), "")
     assert "still worse than before, after 5 rounds" in found.failure
     assert len(found.rounds) == 6
+    changes = [each["title"] for each in refactor()["changes"]]
+    assert all(f"changed, on a copy of its own: {title}" in found.story for title in changes)
+    assert "    planned 5 changes: Keep money in whole cents" in markdown(found).splitlines()
     assert "Nothing was kept: the repository is as it was." in markdown(found)
     assert untouched(place) == before
 

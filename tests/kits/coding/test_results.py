@@ -493,6 +493,7 @@ def test_where_there_were_none_it_is_no_harm_that_there_are_none():
 
 def test_with_nothing_before_all_that_fails_is_new_and_with_nothing_after_nothing_is_worse():
     assert compare(None, report("x")).broken_now == ["x"]
+    assert compare(None, report_of(Ran(code=1))).summary.startswith("the whole command failed")
     assert (compare(None, report()).ok, compare(None, report()).all_pass) == (True, True)
     found = compare(report("x"), None)
     assert (found.ok, found.all_pass, found.fixed, found.summary) == (True, False, [], "no tests were run")

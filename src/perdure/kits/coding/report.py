@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from perdure.engine import Result, Visit
+from perdure.kits.coding.telling import told
 from perdure.plan.raw import is_list, is_mapping
+from perdure.plan.visible import visible
 
 WANTING: Final = "needs_work"
 """How a review ends that is not content."""
@@ -52,10 +54,14 @@ class Report:
     rounds: tuple[Round, ...]
     """The first one is before any change."""
     failure: str
+    story: tuple[str, ...] = ()
+    """How far it came, in lines; empty if it was done."""
     partial: bool = False
     """Whether it is done as far as it came: a bound was reached, or something failed and it went on."""
     left_out: tuple[str, ...] = ()
     """Changes that were planned and are not there in the end, though others are."""
+    ignored: tuple[str, ...] = ()
+    """What the work has left that git ignores, and that is on no branch because of that."""
     wanted: tuple[str, ...] = ()
     """What reviews still wanted when their rounds were over."""
     diff: str = ""
@@ -86,8 +92,10 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
         commits=kept,
         rounds=tuple(rounds(visits)),
+        story=() if result.status == "succeeded" else tuple(line for each in visits for line in told(each)),
         partial=result.partial,
         left_out=_left_out(result, kept),
+        ignored=tuple(map(str, _list(_at(_output(result, "held_back"), "ignored")))),
         wanted=tuple(_wanted(visits)),
         diff=_at(_output(result, "difference"), "text") or "",
         joined=_is_merged(result),
@@ -203,13 +211,18 @@ def _list(value: Any) -> Sequence[Any]:
 FEW = 10
 """Tests and files that are named one by one."""
 LINES = 200
-"""Lines of a diff that are shown."""
+"""Lines that are shown: of a diff, of a story."""
 
 
 def markdown(report: Report) -> str:
-    """The report as people read it."""
-    parts = (_head, _kept, _tests, _cost, _diff, _next)
-    return "\n".join(line for part in parts for line in part(report)) + "\n"
+    """The report as people read it. Much of it is a model's word or a stranger's file: nothing in it is hidden."""
+    parts = (_head, _story, _kept, _tests, _cost, _diff, _next)
+    return "\n".join(_plain(line) for part in parts for line in part(report)) + "\n"
+
+
+def _plain(line: str) -> str:
+    """One line, which tells a terminal nothing but its letters."""
+    return "\t".join(map(visible, line.split("\t")))
 
 
 def _head(report: Report) -> Iterator[str]:
@@ -235,6 +248,17 @@ _ENDS = {
 }
 
 
+def _story(report: Report) -> Iterator[str]:
+    if not report.story:
+        return
+    yield ""
+    yield "## How far it came"
+    yield ""
+    if len(report.story) > LINES:
+        yield f"… {len(report.story) - LINES:,} lines before that: perdure logs {report.run}"
+    yield from (f"    {line}" for line in report.story[-LINES:])
+
+
 def _kept(report: Report) -> Iterator[str]:
     if not report.branch:
         return
@@ -245,6 +269,8 @@ def _kept(report: Report) -> Iterator[str]:
         yield f"- `{each.id[:10]}` {each.title} ({_few(each.files)})"
     for title in report.left_out:
         yield f"- not there: {title}"
+    if report.ignored:
+        yield f"- not there, because git ignores it: {_few(report.ignored)}"
     for each in report.wanted:
         yield f"- the last review still wanted: {each}"
     if report.joined:

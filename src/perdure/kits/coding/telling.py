@@ -64,7 +64,7 @@ def _changed(echoed: Mapping[str, Any]) -> Iterator[str]:
 
 def _written(given: Mapping[str, Any]) -> Iterator[str]:
     both = f"; merged line by line: {_few(given['merged'])}" if given.get("merged") else ""
-    yield f"brought in: {_few([each['path'] for each in given['changes']])}{both}"
+    yield f"brought in: {_few([each['path'] for each in given['changes']]) or 'nothing, no file was changed'}{both}"
 
 
 def _compared(given: Mapping[str, Any]) -> Iterator[str]:

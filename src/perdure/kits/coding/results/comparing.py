@@ -32,8 +32,7 @@ def compare(before: Report | None, after: Report | None) -> Comparison:
         return Comparison(ok=True, all_pass=False, summary="no tests were run")
     if after.empty and (before is None or before.empty):
         return Comparison(ok=True, all_pass=False, summary=NO_TESTS)
-    if before is None:
-        before = Report(ok=True, how=after.how)
+    is_first, before = before is None, before or Report(ok=True, how=after.how)
     was, now = {**before.failing, **{identity(each): each for each in before.flaky}}, after.failing
     was.pop(WHOLE, None)  # who knows which test that was
     fresh = [name for test, name in now.items() if test not in was]
@@ -46,7 +45,7 @@ def compare(before: Report | None, after: Report | None) -> Comparison:
         unsure=[] if before.is_named else fresh,
         fewer=max(0, (before.total or 0) - after.total) if after.total is not None else 0,
     )
-    return made.model_copy(update={"summary": _summary(made, after)})
+    return made.model_copy(update={"summary": _first(after) if is_first else _summary(made, after)})
 
 
 def _fixed(before: Report, after: Report) -> list[str]:
@@ -54,6 +53,11 @@ def _fixed(before: Report, after: Report) -> list[str]:
     if after.broken is not None or not after.is_named:
         return []
     return [name for test, name in before.failing.items() if test not in after.failing and (after.ok or test != WHOLE)]
+
+
+def _first(report: Report) -> str:
+    """What there is to say before anything was changed: nothing is broken by anybody then."""
+    return _all(report.passed) if report.ok else report.summary
 
 
 def _summary(made: Comparison, after: Report) -> str:
