@@ -1,18 +1,12 @@
 """E16: `perdure run`: what it prints, what it ends with, and what is left when it is stopped in the middle."""
 
 import json
-import os
-import pty
 import re
-import select
 import signal
-import sys
-import time
 
-import program
 import pytest
 from program import held
-from runs import ASK, FAIL, HELLO, PATIENCE, TEXT, WAIT, until
+from runs import ASK, FAIL, HELLO, TEXT, WAIT, on_a_terminal, until
 
 TOOLS = ("--tools", "deeds")
 
@@ -412,28 +406,6 @@ def test_ctrl_c_on_a_run_that_another_process_drives_pauses_it_there(place):
 
 
 # ------------------------------------------------------------ on a terminal
-
-
-def on_a_terminal(place, *words):
-    """What the program draws, with escape sequences taken out of it."""
-    child, screen = pty.fork()
-    if child == 0:
-        os.chdir(place.path)
-        env = program.clean_environment(place.path, TERM="xterm", COLUMNS="100", LINES="30")
-        os.execve(sys.executable, [sys.executable, "-m", "perdure", *map(str, words), "--db", str(place.db)], env)  # noqa: S606  our own program
-    seen, deadline = b"", time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if select.select([screen], [], [], 1)[0]:
-            try:
-                chunk = os.read(screen, 65_536)
-            except OSError:
-                break
-            if not chunk:
-                break
-            seen += chunk
-    os.close(screen)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
 
 
 def test_a_live_tree_of_steps(place):

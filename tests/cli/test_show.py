@@ -22,6 +22,22 @@ def test_steps_with_exits_outputs_and_failures(place):
     assert f"plan    {place.shown()['plan']}" in shown
 
 
+def test_who_goes_on_elsewhere_has_not_failed(place):
+    plan = """
+perdure: 1
+steps:
+  - {id: which, decide: "'late'", choices: [soon, late]}
+  - {id: late, tool: flow.echo, with: {value: 2}, on: {success: end}}
+  - {id: soon, tool: flow.echo, with: {value: 1}}
+  - {id: end, done: true}
+"""
+    place.run(plan)
+    shown = place.do("show", "@last").stdout
+    assert "✓ which  late" in shown
+    assert "✓ late" in shown
+    assert "✗" not in shown
+
+
 def test_open_questions_with_how_to_answer(place):
     place.run(ASK, code=4)
     shown = place.do("show", "@last").stdout

@@ -2,6 +2,9 @@
 
 import json
 import os
+import pty
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -205,3 +208,25 @@ def editor(place, text):
     path.write_text(f'#!/bin/sh\ncp "$1" seen\ncat > "$1" <<\'END\'\n{text}\nEND\n')
     path.chmod(0o755)
     return {"VISUAL": str(path)}
+
+
+def on_a_terminal(place, *words):
+    """What the program draws, with escape sequences taken out of it."""
+    child, screen = pty.fork()
+    if child == 0:
+        os.chdir(place.path)
+        env = program.clean_environment(place.path, TERM="xterm", COLUMNS="100", LINES="30")
+        os.execve(sys.executable, [sys.executable, "-m", "perdure", *map(str, words), "--db", str(place.db)], env)  # noqa: S606  our own program
+    seen, deadline = b"", time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if select.select([screen], [], [], 1)[0]:
+            try:
+                chunk = os.read(screen, 65_536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            seen += chunk
+    os.close(screen)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())

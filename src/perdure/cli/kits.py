@@ -65,6 +65,13 @@ def lines_of(view: View, entry: Entry, event: Event) -> Iterator[str]:
     """The fact that a view has just taken, in lines: of a run of a kit, only what there is to say; else each fact."""
     if not _is_coding(view) or event.type.startswith(_ALWAYS):
         yield line_of(entry, event)
+    else:
+        yield from news_of(view, entry, event)
+
+
+def news_of(view: View, entry: Entry, event: Event) -> Iterator[str]:
+    """What a kit has to say of that fact, in lines: mostly nothing, and of runs of nobody's never anything."""
+    if not _is_coding(view):
         return
     from perdure.kits.coding.telling import is_named, told  # noqa: PLC0415  few runs are theirs
 

@@ -23,7 +23,9 @@ LATELY: Final = 3
 SOON: Final = 2
 BAR: Final = 10
 _WORDS: Final = {"skipped": ("-", "dim"), "left": ("-", "dim"), "cancelled": ("■", "yellow")}
-_GOOD: Final = frozenset({"next", "done"})
+_BAD: Final = frozenset({"failure", "exhausted"})
+_WORSE: Final = frozenset({"fail", "recover"})
+"""Where a step leads that has not come to a good end; any other one goes on, maybe elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,8 @@ def _mark_over(result: Result) -> tuple[str, str]:
         return "↶", "magenta"
     if result.exit in _WORDS:
         return _WORDS[result.exit]
-    return ("✓", "green") if result.failure is None and result.to in _GOOD else ("✗", "red")
+    is_failed = result.failure is not None or result.exit in _BAD or result.to in _WORSE
+    return ("✗", "red") if is_failed else ("✓", "green")
 
 
 def _work(work: Work) -> Iterator[str]:

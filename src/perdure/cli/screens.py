@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 
 import click
 
-from perdure.cli.kits import lines_of
+from perdure.cli.kits import lines_of, news_of
 from perdure.cli.printing import console
 from perdure.cli.rows import Row, frame, heading
 from perdure.cli.telling import as_line
@@ -70,15 +70,20 @@ class JsonLines(Silent):
 
 
 class LiveTree(Silent):
-    """A tree of steps that moves, on a terminal."""
+    """A tree of steps that moves, on a terminal; above it stands what people want to know of a run of a kit."""
 
-    def __init__(self) -> None:
+    def __init__(self, view: View) -> None:
         from rich.live import Live  # noqa: PLC0415  only for somebody who watches
 
         self._console = console(err=True)
         self._live = Live(console=self._console, auto_refresh=False, transient=False, vertical_overflow="crop")
-        self._painted = 0.0
+        self._painted, self._view = 0.0, view
         self._live.start()
+
+    def told(self, entry: Entry, event: e.Event) -> None:
+        """Say it above the tree."""
+        for line in news_of(self._view, entry, event):
+            self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def paint(self, view: View) -> None:
         """Draw the run, but not more often than people see."""
@@ -112,4 +117,4 @@ def screen_for(view: View, *, as_json: bool = False, jsonl: bool = False) -> Scr
         return JsonLines()
     if as_json:
         return Silent()
-    return LiveTree() if sys.stderr.isatty() else Lines(view)
+    return LiveTree(view) if sys.stderr.isatty() else Lines(view)
