@@ -8,7 +8,8 @@ E10.
 
 import pytest
 import unprivileged
-from hands_plans import PIECES, gated, opaque
+from hands_plans import BRANCHES, gated, opaque
+from hands_plans import PIECES as DEEDS
 from hands_points import looking, points_in
 from hands_scene import (
     assert_each_before_or_after,
@@ -23,6 +24,7 @@ from hands_scene import (
 from hands_victim import notes
 
 ROOT, *OTHERS = unprivileged.users()
+PIECES = {**DEEDS, **BRANCHES}
 WAYS = [(piece, way, ROOT) for piece in PIECES for way in ("do", "undo")]
 WAYS += [(piece, "do", user) for piece in PIECES for user in OTHERS]
 FLOOR = {"do": 90, "undo": 20}

@@ -93,6 +93,19 @@ PIECES = {
     "commit": [call("commit", "git.commit", message="First", branch=BRANCH)],
 }
 """Deeds whose every system call is tried."""
+COPY = "${steps.one.output.branch}"
+ON_A_COPY = {
+    "id": "one",
+    "policy": {"contained": True},
+    "plan": {
+        "steps": [call("open", "branch.open"), call("put", "files.patch", patch=PATCH.replace("a = 3", "a = 2"))],
+        "output": "${steps.open.output}",
+    },
+}
+BRANCHES = {
+    "branch": [ON_A_COPY, call("place", "branch.place", branch=COPY), call("close", "branch.close", branch=COPY)],
+}
+"""Work on a copy of the workspace: opened, changed, placed and closed."""
 
 
 def opaque(step, port):

@@ -292,8 +292,7 @@ def test_a_disk_that_fills_up_in_a_copy_leaves_nothing_of_it_and_it_is_made_when
                 await handle.retry()
             else:
                 (disk.leave if what == "pages" else disk.leave_names)(90)
-            result = await asyncio.wait_for(handle.result(), 60)
-        return result
+            return await asyncio.wait_for(handle.result(), 60)
 
     failed = asyncio.run(go())
     assert (failed.status, failed.failure.kind) == ("failed", "unavailable")
