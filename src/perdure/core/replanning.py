@@ -25,6 +25,7 @@ from perdure.plan.expr import ExpressionError
 from perdure.plan.index import Index
 from perdure.plan.model.document import Plan, own_fields
 from perdure.plan.model.edits import Amend, AnyEdit, Insert, Replace
+from perdure.plan.model.parts import TIERS
 from perdure.plan.model.steps import AnyStep
 from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.uses import uses_of
@@ -33,7 +34,6 @@ REPLAN: Final = "replan"
 """Where a result has its wish."""
 MOST_STEPS: Final = 50
 """Steps that one wish may put in or change."""
-TIERS: Final = frozenset({"weak", "default", "strong"})
 CALLED: Final = frozenset({*CALL_KINDS, "strategy", "alternates", "simpler", "undo", "accept", "relaxed", "decide"})
 """Fields of a step that say what is called: whoever is called anew is given no secret."""
 Reviser = Callable[[Occasion, Any], Adjustment | Failure]

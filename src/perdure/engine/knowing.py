@@ -1,6 +1,7 @@
 """What an engine knows of the world: its tools, its named plans, and whoever performs the rest."""
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,7 @@ def rules_of(
     return rules
 
 
-def knowledge_of(  # noqa: C901, PLR0913  each is a part of the world
+def knowledge_of(  # noqa: PLR0913  each is a part of the world
     tools: Iterable[AnyTool],
     plans: Mapping[str, Plan],
     strategies: Mapping[str, Any],
@@ -118,52 +119,51 @@ def knowledge_of(  # noqa: C901, PLR0913  each is a part of the world
     `expected` says what a call of a model may take, or of an agent that is asked as a whole.
     """
     known = by_name(tools)
-
-    def repeat(call: Call) -> Repeat:
-        if call.kind != "tool":
-            return "safe"  # a model or an agent that was asked twice did no harm; it cost
-        return known[call.name].repeat_of(call.arguments) if call.name in known else "never"
-
-    def seconds(call: Call) -> float | None:
-        return known[call.name].timeout if call.kind == "tool" and call.name in known else None
-
-    def estimate(call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
-        if call.kind in {"model", "agent"} and expected is not None:
-            return expected(call, said)
-        found = known.get(call.name) if call.kind == "tool" else None
-        return {**((found.declared.estimate if found else None) or {}), **said}
-
-    def probes(name: str) -> bool:
-        return name in known and known[name].declared.probe is not None
-
-    def undo(name: str) -> tuple[str, ...] | None:
-        function = known[name].declared.undo if name in known else None
-        return None if function is None else parameters_of(function)
-
-    def lasts(name: str) -> bool:
-        return name not in known or not known[name].is_reversible
-
-    def skilled(call: Call, skills: Sequence[str], inner: tuple[Layer, ...]) -> Sequence[str]:
-        from perdure.tools.skills import standing_in  # noqa: PLC0415  few steps say which skills they take
-
-        return standing_in(known, call, skills, (*layers, *inner))
-
-    def knows(call: Call) -> bool:
-        return not is_all or call.kind != "tool" or call.name in known
-
+    of = _Known(known, layers, is_all, expected)
     digests = {name: plan.hash.rpartition(":")[2] for name, plan in plans.items()}
     return Knowledge(
-        repeat,
-        seconds,
-        strategies,
-        digests,
-        secrets,
-        probes,
-        undo,
-        lasts,
-        layers,
-        estimate,
-        outside_of(known),
-        skilled,
-        knows,
-    )
+        of.repeat, of.seconds, strategies, digests, secrets, of.probes, of.undo, of.lasts, layers, of.estimate,
+        outside_of(known), of.skilled, of.knows,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Answers to what the core asks about calls."""
+
+    tools: Mapping[str, AnyTool]
+    layers: tuple[Layer, ...]
+    is_all: bool
+    expected: Expected | None
+
+    def repeat(self, call: Call) -> Repeat:
+        if call.kind != "tool":
+            return "safe"  # a model or an agent that was asked twice did no harm; it cost
+        return self.tools[call.name].repeat_of(call.arguments) if call.name in self.tools else "never"
+
+    def seconds(self, call: Call) -> float | None:
+        return self.tools[call.name].timeout if call.kind == "tool" and call.name in self.tools else None
+
+    def estimate(self, call: Call, said: Mapping[str, float]) -> Mapping[str, float]:
+        if call.kind in {"model", "agent"} and self.expected is not None:
+            return self.expected(call, said)
+        found = self.tools.get(call.name) if call.kind == "tool" else None
+        return {**((found.declared.estimate if found else None) or {}), **said}
+
+    def probes(self, name: str) -> bool:
+        return name in self.tools and self.tools[name].declared.probe is not None
+
+    def undo(self, name: str) -> tuple[str, ...] | None:
+        function = self.tools[name].declared.undo if name in self.tools else None
+        return None if function is None else parameters_of(function)
+
+    def lasts(self, name: str) -> bool:
+        return name not in self.tools or not self.tools[name].is_reversible
+
+    def skilled(self, call: Call, skills: Sequence[str], inner: tuple[Layer, ...]) -> Sequence[str]:
+        from perdure.tools.skills import standing_in  # noqa: PLC0415  few steps say which skills they take
+
+        return standing_in(self.tools, call, skills, (*self.layers, *inner))
+
+    def knows(self, call: Call) -> bool:
+        return not self.is_all or call.kind != "tool" or call.name in self.tools

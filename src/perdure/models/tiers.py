@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from perdure.models.errors import NoModel, NotNamed
+from perdure.plan.model.parts import TIERS
 from perdure.plan.problems import did_you_mean
 from perdure.ports import SCRIPT, Model
 
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
     from perdure.models.provider import ProviderModel
     from perdure.models.scripted import ScriptedModel
 
-TIERS: Final = ("weak", "default", "strong")
-"""Models by what they are for, not by their names."""
 CONFIGURE: Final = 'write `default = "provider:model"` under [models] in your config.toml, or set PERDURE_MODEL'
 
 

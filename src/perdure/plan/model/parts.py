@@ -433,6 +433,8 @@ class ModelCall(Part):
     """How freely it chooses its words, from 0."""
 
 
+TIERS: Final = ("weak", "default", "strong")
+"""Models by what they are for, not by their names."""
 ANYBODY: Final = "any"
 """Stands for an agent: whoever has the skills of the step."""
 
