@@ -57,6 +57,7 @@ def test_m4_a_lookup_comes_first_and_is_followed_by_a_checkpoint():
     model = ScriptedModel([GOOD])
     made, done = drafted(model)
     assert done.output == "call is for 7"
+    assert all(f"`{word}`" in model.asked[0].instructions for word in ("accept", "seconds", "lookahead"))
     plan = Plan.model_validate(made.output)
     assert (plan.requires_lookahead, plan.checkpoints) == (True, ("found",))
     assert [(each.id, each.needs) for each in plan.steps] == [
