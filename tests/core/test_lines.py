@@ -66,6 +66,27 @@ def test_a_lock_is_held_between_tries_to_the_end_of_the_visit():
     assert world.run().done() == ["a", "a", "b"]
 
 
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_a_lock_that_is_free_is_not_kept_for_one_whose_tool_has_no_room(forgetful):
+    plan = graph(other("a", locks=["x"]), tool("b", locks=["x"]), other("c", locks=["x"]), tool("d"))
+    script = {"a": Takes(5), "c": HANGS, "d": HANGS}
+    world = World(plan, script, limits={"x.y": 1}, forgetful=forgetful).run()
+    assert at_work(world) == ["c", "d"]
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_nor_for_one_whose_tool_has_no_room_since_a_moment_ago(forgetful):
+    now = tool("now", needs=["a"], priority=1)
+    plan = graph(other("a", locks=["x"]), tool("b", locks=["x"]), other("c", locks=["x"]), now)
+    script = {"a": Takes(5), "c": HANGS, "now": HANGS}
+    world = World(plan, script, limits={"x.y": 1}, forgetful=forgetful).run()
+    assert at_work(world) == ["c", "now"]
+
+
+def other(id_, **more):
+    return {"id": id_, "tool": "x.other", **more}
+
+
 def test_other_runs_may_hold_a_lock():
     world = World({"steps": [tool("a", locks=["x"])]}, forgetful=True)
     world.locked = frozenset({"x"})

@@ -133,7 +133,7 @@ class State:
         """Steps that have to take something back before they are over."""
         self.marks: dict[str, int] = {}
         """The number of the last effect when a checkpoint was passed."""
-        self.parked: dict[str, list[Entry]] = {}
+        self.parked: dict[str, dict[str, list[Entry]]] = {}
         """Steps that could begin but for a lock, by lock."""
         self.books: Final = Books()
         """What is spent, and who waits for more."""

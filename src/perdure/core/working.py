@@ -44,20 +44,26 @@ def feed(turn: Deciding) -> None:
 
 def _next(turn: Deciding) -> Cell | None:
     hungry = turn.state.hungry
-    best: str | None = None
-    for tool, heap in tuple(hungry.items()):
-        _drop_stale(turn, heap)
-        if not heap:
-            del hungry[tool]
-        elif turn.tools.get(tool, 1) > 0 and (best is None or heap[0] < hungry[best][0]):
-            best = tool
+    best = _first(turn, hungry)
     return None if best is None else turn.state.cells[_pop(hungry, best)[2]]
 
 
-def _pop(hungry: dict[str, list[Entry]], tool: str) -> Entry:
-    found = heappop(hungry[tool])
-    if not hungry[tool]:
-        del hungry[tool]
+def _first(turn: Deciding, lines: dict[str, list[Entry]]) -> str | None:
+    """Whose line has the most important one at its head, then the oldest, of those tools that have room."""
+    best: str | None = None
+    for tool, heap in tuple(lines.items()):
+        _drop_stale(turn, heap)
+        if not heap:
+            del lines[tool]
+        elif turn.tools.get(turn.state.names.tool(tool), 1) > 0 and (best is None or heap[0] < lines[best][0]):
+            best = tool
+    return best
+
+
+def _pop(lines: dict[str, list[Entry]], tool: str) -> Entry:
+    found = heappop(lines[tool])
+    if not lines[tool]:
+        del lines[tool]
     return found
 
 
@@ -98,6 +104,8 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
     tool = turn.state.names.tool(cell.traits.tool)
     if tool in turn.tools:
         turn.tools[tool] -= 1
+        if turn.tools[tool] == 0:
+            _unpark(turn)  # whoever was let in for a lock may have no room any more, and another one has
 
 
 def _approved(turn: Deciding, cell: Cell) -> tuple[str, ...]:
@@ -134,16 +142,16 @@ def _may_take(turn: Deciding, cell: Cell, name: str) -> bool:
 
 def _park(turn: Deciding, cell: Cell, lock: str) -> None:
     entry = (cell.traits.rank, cell.age, cell.key, cell.visit)
-    heappush(turn.state.parked.setdefault(lock, []), entry)
+    heappush(turn.state.parked.setdefault(lock, {}).setdefault(cell.traits.tool, []), entry)
 
 
 def _unpark(turn: Deciding) -> None:
-    """For each lock that is free again, let one in: the most important, then the oldest."""
-    for name, heap in tuple(turn.state.parked.items()):
-        _drop_stale(turn, heap)
-        if heap and _is_free(turn, name):
-            make_hungry(turn.state, turn.state.cells[heappop(heap)[2]])
-        if not heap:
+    """For each lock that is free again, let one in whose tool has room: the most important, then the oldest."""
+    for name, lines in tuple(turn.state.parked.items()):
+        first = _first(turn, lines)
+        if first is not None and _is_free(turn, name):
+            make_hungry(turn.state, turn.state.cells[_pop(lines, first)[2]])
+        if not lines:
             del turn.state.parked[name]
 
 
