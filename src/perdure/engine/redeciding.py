@@ -52,6 +52,14 @@ MESSAGES: Final = frozenset(
 _TAKING: Final = (e.AttemptStarted, e.LocksTaken)
 
 
+def _taker(event: e.Event) -> str:
+    """Who begins here, or would if there were a budget for it: who has no lock is not asked what it costs."""
+    if isinstance(event, _TAKING):
+        return event.step
+    is_stopped = isinstance(event, (e.StepStopping, e.StepEnded))
+    return event.cause if is_stopped and event.failure is not None and event.failure.kind == "budget" else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """The first turn that would be another one today."""
@@ -303,16 +311,16 @@ class _Redeciding:
 
         Those that nobody took at that time are more likely.
         """
-        taking = (event for event in difference.decided[difference.same :] if isinstance(event, _TAKING))
-        first = next(taking, None)
-        if first is None:
+        takers = map(_taker, difference.decided[difference.same :])
+        first = next((each for each in takers if each), "")
+        if not first:
             return frozenset()
         state, then = self._folded(self._place), self._folded(self._end)
         for event in difference.decided:  # it may have been entered in this very turn
             evolve(state, event, self._facts[self._place][1])
-        takers = (event for event in difference.recorded if isinstance(event, _TAKING))
-        taken = {lock for each in takers for lock in then.cells[each.step].traits.locks}
-        wanted = frozenset(state.cells[first.step].traits.locks) - locked
+        took = (event for event in difference.recorded if isinstance(event, _TAKING))
+        taken = {lock for each in took for lock in then.cells[each.step].traits.locks}
+        wanted = frozenset(state.cells[first].traits.locks) - locked
         return wanted - taken or wanted
 
     # ------------------------------------------------------------ one turn
