@@ -104,11 +104,24 @@ def change_a_value(path, draw):
 
 @pytest.mark.campaign("bits flipped in the file", "I6", of="flipped bits")
 async def test_flipped_bits_of_the_file_never_pass(tmp_path, trials):
+    flip = await flipping(tmp_path)
+    for seed in trials(120):
+        await flip(seed)
+
+
+@pytest.mark.parametrize("seed", [7_449_573_322])
+async def test_flipped_bits_that_once_passed(tmp_path, seed):
+    """A row of another run that an index led to: that is not the row that was written."""
+    await (await flipping(tmp_path))(seed)
+
+
+async def flipping(tmp_path):
     source, path = tmp_path / "source.db", tmp_path / "copy.db"
     await filled(source)
     shutil.copytree(tmp_path / "source.db.objects", tmp_path / "copy.db.objects")
     whole, before = source.read_bytes(), dump(source)
-    for seed in trials(120):
+
+    async def flip(seed):
         draw, data = random.Random(f"bits {seed}"), bytearray(whole)
         place = draw.randrange(len(data))
         data[place] ^= 1 << draw.randrange(8)
@@ -116,9 +129,26 @@ async def test_flipped_bits_of_the_file_never_pass(tmp_path, trials):
         try:
             journal = await SqliteJournal.open(path, read_only=True)
         except JournalError:
-            continue
+            return
         fine = all(verdict is None for verdict in (await verdicts(journal)).values())
         assert not fine or dump(path) == before, place
+
+    return flip
+
+
+@pytest.mark.parametrize(("table", "old", "new"), [("runs", b"r_1", b"r_3"), ("questions", b"q_1", b"q_9")])
+async def test_a_row_that_is_another_one_than_its_index_says_is_not_believed(tmp_path, table, old, new):
+    path = tmp_path / "runs.db"
+    await filled(path)
+    with closing(sqlite3.connect(path)) as db:
+        [page] = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        [size] = db.execute("PRAGMA page_size").fetchone()
+    data = path.read_bytes()
+    rows = data[(page - 1) * size : page * size]
+    assert old in rows
+    path.write_bytes(data[: (page - 1) * size] + rows.replace(old, new) + data[page * size :])
+    async with await SqliteJournal.open(path) as journal:
+        assert (await journal.verify("r_1")).bad_seq is not None
 
 
 def dump(path):

@@ -45,12 +45,17 @@ _TURNS: Final = f"""SELECT seq, at, body FROM runs JOIN turns ON place > (number
 _ROWS: Final = (
     "SELECT seq, at, body, hash, seal NOT NULL FROM turns WHERE place > ? AND place <= ? ORDER BY place LIMIT ?"
 )
+_RUN: Final = f"{RUNS} WHERE number = (SELECT number FROM runs WHERE id = ?)"  # noqa: S608  our own columns
+"""The row itself, also where an index has the id."""
 _MARKS: Final = (
-    """SELECT seq, coalesce(lower(hex(digest)), '') FROM named LEFT JOIN artifacts ON artifacts.number = artifact
-        WHERE run = ? ORDER BY seq, digest""",
-    "SELECT asked_seq, id FROM questions WHERE run = ? ORDER BY asked_seq, id",
-    "SELECT answered_seq, id FROM questions WHERE run = ? AND answered_seq IS NOT NULL ORDER BY answered_seq, id",
+    """SELECT CASE WHEN run = +?1 THEN seq ELSE 0 END AS seq, coalesce(lower(hex(digest)), '')
+        FROM named LEFT JOIN artifacts ON artifacts.number = artifact WHERE run = ?1 ORDER BY 1, digest""",
+    """SELECT CASE WHEN run = +?1 THEN asked_seq ELSE 0 END, id FROM questions
+        WHERE number IN (SELECT number FROM questions WHERE run = ?1) ORDER BY 1, id""",
+    """SELECT CASE WHEN run = +?1 THEN answered_seq ELSE 0 END, id FROM questions
+        WHERE number IN (SELECT number FROM questions WHERE run = ?1) AND answered_seq IS NOT NULL ORDER BY 1, id""",
 )
+"""What turns of a run name. Rows are found by an index; one that says itself that it is another run's is of no turn."""
 _QUESTIONS: Final = """SELECT runs.id, questions.id, questions.number, at, answered_seq IS NOT NULL FROM questions
     JOIN runs ON runs.number = questions.run JOIN turns ON place = (questions.run << 32) + asked_seq
     WHERE questions.number > ?"""
@@ -79,7 +84,7 @@ class _Stored:
 def _stored(db: Connection, run: str) -> _Stored:
     db.execute("BEGIN")
     try:
-        row = db.execute(f"{RUNS} WHERE id = ?", (run,)).fetchone()
+        row = db.execute(_RUN, (run,)).fetchone()
         if row is None:
             raise UnknownRun(f"there is no run {run}")
         found = run_of(row)

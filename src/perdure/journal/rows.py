@@ -21,7 +21,7 @@ def run_of(row: Sequence[Any]) -> Run:
     """A run from its row."""
     number, id_, head_seq, seal, created, updated, status, goal, session, parent, wake_at, over, counters = row
     text = goal.decode("utf-8", "surrogatepass")
-    summary = Summary(status, text, session, parent, wake_at, bool(over), counters)
+    summary = Summary(status, text, session, parent, wake_at, over != 0, counters)
     return Run(id_, number, head_seq or 0, (seal or b"").hex(), created, updated or 0, summary)
 
 
