@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .NOTPARALLEL:
-.PHONY: help parts sandbox setup demo record test check fix bench soak mutants lock
+.PHONY: help parts sandbox setup demo record test check fix bench soak kills mutants lock
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,6 +49,11 @@ soak: export SOAK_MINUTES ?= 60
 soak: export SOAK_RECORD ?= docs/measured/soak.json
 soak: parts $(READY) ## Every campaign, for SOAK_MINUTES together (an hour)
 	$(BIN)/pytest -n auto --maxschedchunk=1 -q -m campaign; status=$$?; $(BIN)/python scripts/docs.py --write && exit $$status
+
+kills: parts $(READY) ## The same kills for Perdure, LangGraph and DBOS
+	bench/peers/setup_venvs.sh
+	$(BIN)/python bench/peers/kills.py --record docs/measured/kills.json
+	$(BIN)/python scripts/docs.py --write
 
 mutants: parts $(READY) ## Break the core and the policy in small ways, and count what no test notices
 	$(BIN)/python scripts/mutants.py core

@@ -166,9 +166,10 @@ def main() -> None:
     asked.add_argument("--engines", default=",".join(ENGINES))
     asked.add_argument("--record", type=Path)
     given = asked.parse_args()
-    names = [name for name in given.engines.split(",") if python_of(PEERS[name]).exists()]
-    for name in set(given.engines.split(",")) - set(names):
-        print(f"{name} is left out: it has no virtualenv (bench/peers/setup_venvs.sh)")
+    names = given.engines.split(",")
+    missing = [name for name in names if not python_of(PEERS[name]).exists()]
+    if missing:
+        sys.exit(f"no virtualenv for {', '.join(missing)}: bench/peers/setup_venvs.sh makes one, --engines leaves it out")
     found = measured(given.kills, given.seed, names)
     print(json.dumps(found, indent=1, ensure_ascii=False))
     if given.record:

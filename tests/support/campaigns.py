@@ -131,7 +131,7 @@ def pytest_configure(config):
         os.environ.setdefault("SOAK_SEED", str(random.SystemRandom().randrange(10**6)))
         handle, os.environ["SOAK_OVER"] = tempfile.mkstemp(prefix="perdure-soak-")
         os.close(handle)
-        config.pluginmanager.register(Record(), "soak")
+        config.pluginmanager.register(Record(config), "soak")
 
 
 def pytest_collection_finish(session):
@@ -186,42 +186,59 @@ def told(item, mark, tried, report):
 class Record:
     """What a soak has done: told while it goes on, and kept in the end."""
 
-    def __init__(self):
-        self.began, self.rows = time.time(), {}
+    def __init__(self, config):
+        self.config, self.began, self.rows = config, time.time(), {}
 
     def pytest_runtest_logreport(self, report):
         for row in (value for name, value in report.user_properties if name == "campaign"):
             if report.nodeid not in self.rows or report.failed:
                 self.rows[report.nodeid] = row
+            if report.failed:
+                self._terminal().write_line(f"\n{failure(report.nodeid, row)}")
+
+    def _terminal(self):
+        return self.config.pluginmanager.get_plugin("terminalreporter")
 
     def pytest_terminal_summary(self, terminalreporter):
         self._tell(terminalreporter)
         if "SOAK_RECORD" in os.environ:
-            text = json.dumps(self._whole(), indent=1, ensure_ascii=False)
-            Path(os.environ["SOAK_RECORD"]).write_text(text + "\n", encoding="utf-8")
+            self._keep(Path(os.environ["SOAK_RECORD"]))
         Path(os.environ["SOAK_OVER"]).unlink()
 
     def _tell(self, terminal):
         terminal.section(f"soak, seed {os.environ['SOAK_SEED']}")
         for name, row in sorted(self.rows.items()):
             terminal.write_line(f"{row['outcome']:8}{row['tried']:>10} {row['of']} from seed {row['first']}  {name}")
-        failed = {name: row for name, row in self.rows.items() if row["outcome"] == "failed"}
-        for name, row in failed.items():
-            terminal.write_line(f"FAILED  {''.join(row['what'])}\n        again: {again(name, row['seed'])}")
+        for name, row in self.rows.items():
+            if row["outcome"] == "failed":
+                terminal.write_line(failure(name, row))
 
-    def _whole(self):
-        """What is kept: a row for each campaign, whatever it was tried with."""
-        campaigns = {}
+    def _keep(self, path):
+        """A row for each campaign, whatever it was tried with. One that was not tried now keeps the row that it had."""
+        campaigns, about = {}, self._about()
         for name, row in sorted(self.rows.items()):
             campaigns.setdefault(campaign_of(name), []).append((name, row))
+        before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        kept = {name: row for name, row in before.items() if is_there(name)}
+        now = {name: together(rows) | about for name, rows in campaigns.items()}
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(
+            json.dumps(dict(sorted((kept | now).items())), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+
+    def _about(self):
         return {
             "began": datetime.fromtimestamp(self.began, UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            "minutes": round((time.time() - self.began) / 60, 1),
+            "minutes": round((time.time() - self.began) / 60),
             "seed": int(os.environ["SOAK_SEED"]),
             "commit": commit(),
             "machine": machine(),
-            "campaigns": {name: together(rows) for name, rows in campaigns.items()},
         }
+
+
+def failure(name, row):
+    """What went wrong first, and how to see it again."""
+    return f"FAILED  {''.join(row['what'])}\n        again: {again(name, row['seed'])}"
 
 
 def together(rows):
@@ -236,6 +253,12 @@ def together(rows):
         "skipped": sum(row["outcome"] == "skipped" for _, row in rows),
         "failures": [{"again": again(name, row["seed"]), "what": "".join(row["what"])} for name, row in failed],
     }
+
+
+def is_there(name):
+    """Whether a campaign is one still."""
+    path, _, test = name.partition("::")
+    return Path(path).exists() and f"def {test}(" in Path(path).read_text(encoding="utf-8")
 
 
 def commit():
