@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 import click
 
+from perdure.cli.codes import USAGE
 from perdure.cli.hints import answering as commands
 from perdure.cli.inputs import value_from
 from perdure.cli.journals import opened
@@ -33,14 +34,14 @@ class WhichQuestion(PerdureError):
     """More than one question is open, and none was named."""
 
     code: ClassVar[str] = "PRD3106"
-    exit_code: int = 2
+    exit_code: int = USAGE
 
 
 class OtherQuestion(PerdureError):
     """The question wants another kind of answer."""
 
     code: ClassVar[str] = "PRD3107"
-    exit_code: int = 2
+    exit_code: int = USAGE
 
 
 Answer = Callable[[QuestionAsked, State, tuple[str, ...]], Any]

@@ -11,11 +11,12 @@ import click
 
 from perdure.cli.arguments import refuse, usable
 from perdure.cli.commands import VARIABLES
-from perdure.cli.driving import Start, carry_out
+from perdure.cli.driving import carry_out
 from perdure.cli.feasibility import lacks_here
 from perdure.cli.heads import known_agents
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
+from perdure.cli.jobs import Start
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.kits import provided
 from perdure.cli.manners import announce, following_options, manner_from

@@ -13,7 +13,8 @@ from typing import IO, Any, ClassVar
 
 import click
 
-from perdure.cli.driving import NOT_HERE, Fork, Job, Manner, NotThere, Resume, Start, carry_out
+from perdure.cli.driving import NOT_HERE, Manner, NotThere, carry_out
+from perdure.cli.jobs import Fork, Job, Resume, Start
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import ask_owner

@@ -5,12 +5,11 @@ process was faster, the run is handed to that one.
 """
 
 import asyncio
-import json
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 import click
 
@@ -21,6 +20,7 @@ from perdure.cli.following import Enough, follow, rests
 from perdure.cli.granting import granted
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts
+from perdure.cli.jobs import Fork, Job, Resume, Retry, Rollback
 from perdure.cli.journals import fork_of, opened
 from perdure.cli.kits import kit_document, kit_tools, kit_words
 from perdure.cli.printing import print_json
@@ -35,7 +35,7 @@ from perdure.engine import Engine, RunHandle, View
 from perdure.engine.requests import OtherModels
 from perdure.engine.upgrading import Gone
 from perdure.errors import PerdureError
-from perdure.plan import Plan, PlanError
+from perdure.plan import PlanError
 from perdure.ports import Journal, JournalError, Locked
 from perdure.runtime.room import Limits
 from perdure.tools import AnyTool
@@ -58,128 +58,6 @@ class NotThere(PerdureError):
 
     code: ClassVar[str] = "PRD3104"
     exit_code: int = LOCKED  # EX_TEMPFAIL: once that process has left, the same command can succeed
-
-
-# ------------------------------------------------------------------------------- what is to be done
-
-
-class Job(Protocol):
-    """A run to begin, or to go on with."""
-
-    async def begin(self, engine: Engine) -> str:
-        """Do it with an engine of our own; the run's id."""
-        ...
-
-    def request(self) -> Mapping[str, Any]:
-        """What to ask of the owner."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A new run."""
-
-    plan: Plan
-    inputs: Mapping[str, Any]
-    session: str = ""
-    seed: int | None = None
-    workspace: str = ""
-    models: Mapping[str, str] | None = None
-    """Whom it shall be answered by, by tier, if it asks anybody; None: by whoever the owner has."""
-
-    async def begin(self, engine: Engine) -> str:
-        """Start it here."""
-        return (await engine.start(self.plan, self.inputs, session=self.session, seed=self.seed)).id
-
-    def request(self) -> Mapping[str, Any]:
-        """Have it started."""
-        plan = json.loads(self.plan.canonical_json())
-        about = {"session": self.session, "seed": self.seed, "workspace": self.workspace}
-        return {"do": "start", "plan": plan, "inputs": dict(self.inputs), **about, "models": self.models}
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """A run that is over, and goes on after all."""
-
-    run: str
-    step: str = ""
-    by: str = ""
-    revised: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What is to be different in its plan: `edits`, and what is said about them."""
-
-    async def begin(self, engine: Engine) -> str:
-        """Open it again here."""
-        await engine.retry(self.run, self.step, self.by, **self.revised)
-        return self.run
-
-    def request(self) -> Mapping[str, Any]:
-        """Have it opened again."""
-        return {"do": "retry", "run": self.run, "step": self.step, "by": self.by, **self.revised}
-
-
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """A new run that goes its own way from where another one stood."""
-
-    run: str
-    at: int | None = None
-    step: str = ""
-    inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    by: str = ""
-    plan: Mapping[str, Any] | None = None
-    """What the plan is to be from there on, as JSON."""
-
-    async def begin(self, engine: Engine) -> str:
-        """Begin it here."""
-        plan = None if self.plan is None else Plan.model_validate(self.plan)
-        wish: dict[str, Any] = {"at": self.at, "step": self.step, "inputs": self.inputs, "by": self.by, "plan": plan}
-        return (await engine.fork(self.run, **wish)).id
-
-    def request(self) -> Mapping[str, Any]:
-        """Have it begun."""
-        return {"do": "fork", **asdict(self)}
-
-
-@dataclass(frozen=True, slots=True)
-class Rollback:
-    """A run that is to be taken back."""
-
-    run: str
-    to: str = ""
-    reason: str = ""
-    by: str = ""
-
-    async def begin(self, engine: Engine) -> str:
-        """Take it back here."""
-        await engine.rollback(self.run, self.to, self.reason, self.by)
-        return self.run
-
-    def request(self) -> Mapping[str, Any]:
-        """Have it taken back."""
-        return {"do": "rollback", "run": self.run, "to": self.to, "reason": self.reason, "by": self.by}
-
-
-@dataclass(frozen=True, slots=True)
-class Resume:
-    """A run that is there."""
-
-    run: str
-    by: str = ""
-    map: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What is called otherwise now."""
-
-    async def begin(self, engine: Engine) -> str:
-        """Go on with it here."""
-        await engine.resume(self.run, self.by, self.map)
-        return self.run
-
-    def request(self) -> Mapping[str, Any]:
-        """Have it carried on."""
-        return {"do": "resume", **asdict(self)}
-
-
-# ------------------------------------------------------------------------------- how
 
 
 @dataclass(frozen=True, slots=True)

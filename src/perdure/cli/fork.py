@@ -7,9 +7,9 @@ import click
 
 from perdure.cli.arguments import usable
 from perdure.cli.detaching import detach_fork
-from perdure.cli.driving import Fork
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
+from perdure.cli.jobs import Fork
 from perdure.cli.journals import opened, settings_for
 from perdure.cli.manners import carried_on, driving_options, manner_for
 from perdure.cli.reaching import full_id, whoever

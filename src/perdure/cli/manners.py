@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 import click
 
 from perdure.cli.arguments import refuse
-from perdure.cli.driving import PATIENCE, Job, Manner, carry_out
+from perdure.cli.driving import PATIENCE, Manner, carry_out
 from perdure.cli.erring import say_error
 from perdure.cli.granting import place_of
 from perdure.cli.interrupts import carried_out
+from perdure.cli.jobs import Job
 from perdure.cli.journals import db_option
 from perdure.cli.kits import provided
 from perdure.cli.reaching import by_option

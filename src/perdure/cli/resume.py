@@ -9,10 +9,11 @@ import click
 
 from perdure.cli.codes import BUDGET, CANCELLED, FAILED, INTERRUPTED, LATE, OK, WAITING, code_of
 from perdure.cli.detaching import detach_resume
-from perdure.cli.driving import Manner, Resume, driven_on
+from perdure.cli.driving import Manner, driven_on
 from perdure.cli.following import follow, rests
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts, carried_out
+from perdure.cli.jobs import Resume
 from perdure.cli.journals import settings_for
 from perdure.cli.manners import carried_on, driving_options, manner_for
 from perdure.cli.printing import print_json

@@ -7,8 +7,8 @@ import click
 
 from perdure.cli.commands import resume_command
 from perdure.cli.drafts import Draft
-from perdure.cli.driving import Retry
 from perdure.cli.interrupts import carried_out
+from perdure.cli.jobs import Retry
 from perdure.cli.journals import settings_for
 from perdure.cli.manners import carried_on, driving_options, manner_for
 from perdure.cli.reaching import full_id, whoever

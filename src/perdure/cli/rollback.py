@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from perdure.cli.codes import FAILED, OK
-from perdure.cli.driving import Rollback
 from perdure.cli.interrupts import carried_out
+from perdure.cli.jobs import Rollback
 from perdure.cli.journals import opened, settings_for
 from perdure.cli.manners import carried_on, driving_options, manner_for
 from perdure.cli.reaching import full_id, whoever

@@ -8,11 +8,12 @@ import click
 
 from perdure.cli.arguments import is_goal, limit_options, limits_from, readable, refuse
 from perdure.cli.detaching import detach_start
-from perdure.cli.driving import Start, carry_out
+from perdure.cli.driving import carry_out
 from perdure.cli.feasibility import lacks_here
 from perdure.cli.granting import granted
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
+from perdure.cli.jobs import Start
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.kits import provided
 from perdure.cli.manners import (

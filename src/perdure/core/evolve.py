@@ -274,17 +274,25 @@ def _forget_context(cell: Cell) -> None:
 def _attempt_started(state: State, event: e.AttemptStarted) -> None:
     state.attempts += 1
     if event.deed == "undo":
-        effect = state.undoing[event.step, event.visit] = state.effects[event.step, event.visit]
-        effect.attempts, effect.flying, effect.stopping = event.attempt, True, False
-        effect.due, effect.until, effect.alarm = None, event.due, 0
-        effect.approval, effect.question, effect.approved = None, "", event.approved
-        if event.due is not None:
-            effect.alarm = state.set_timer(event.due, event.step, event.visit, "undo")
+        _undo_started(state, event)
         return
     state.decide(event.step)
-    if event.deed != "do":
+    if event.deed == "do":
+        _try_started(state, event)
+    else:
         _look_started(state, event)
-        return
+
+
+def _undo_started(state: State, event: e.AttemptStarted) -> None:
+    effect = state.undoing[event.step, event.visit] = state.effects[event.step, event.visit]
+    effect.attempts, effect.flying, effect.stopping = event.attempt, True, False
+    effect.due, effect.until, effect.alarm = None, event.due, 0
+    effect.approval, effect.question, effect.approved = None, "", event.approved
+    if event.due is not None:
+        effect.alarm = state.set_timer(event.due, event.step, event.visit, "undo")
+
+
+def _try_started(state: State, event: e.AttemptStarted) -> None:
     cell = state.located(event.step)
     if cell.visit != event.visit:
         _begin_visit(state, cell, event.visit)

@@ -14,7 +14,6 @@ from perdure.core.calls import Usage
 from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.ports import Entry
 
-RUNGS: Final = ("retry", "simplify", "relax", "alternate", "replan", "ask", "rollback", "continue", "fail")
 LOST: Final = {"kind": "in_doubt", "message": "its process is gone, and nobody saw the end"}
 REJECTED: Final = {"kind": "unmet", "message": "it ended, and what it gave was not accepted"}
 INSIDE: Final = "what it holds failed, or was not good enough"

@@ -15,20 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, Message
-from perdure.core.allowing import branches_around, layers_around
-from perdure.core.calls import Call, Outcome
-from perdure.core.cells import Cell
-from perdure.core.conversing import before
-from perdure.core.earlier import siblings
-from perdure.core.judging import judging_call
+from perdure.core.calls import Outcome
 from perdure.core.origins import explained
-from perdure.core.policy import Layer
 from perdure.core.refusing import Over, Refused
-from perdure.core.seeing import SECRETS, call_of, with_secrets
 from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
-from perdure.core.undoing import undo_call
-from perdure.core.values import digest_of, keep, well_formed
+from perdure.core.values import keep, well_formed
 from perdure.errors import PerdureError
 from perdure.ports import (
     Artifact,
@@ -44,9 +36,8 @@ from perdure.ports import (
     Summary,
     Turn,
     UnknownArtifact,
-    nothing_before,
 )
-from perdure.runtime.keys import key_of
+from perdure.runtime.attempts import Around, attempt_for
 from perdure.runtime.remembering import lessons_of, outcome_of, tasks_of
 from perdure.runtime.stage import NOT_BEGUN, Stage, countable, presentable
 from perdure.runtime.summing import counters_of
@@ -389,7 +380,8 @@ class Runner:
         if self.host.failure is not None:
             return  # closed while the intent was written: it is in doubt, as if the process had died here
         try:
-            attempt = self._attempt(command)
+            around = Around(self.host.secrets, self.host.layers, self.stage.note, partial(self._report, command))
+            attempt = attempt_for(self.state, command, around, self.now())
         except Exception as error:  # noqa: BLE001  a secret that is not there, a value that cannot be read: it never began
             self._tell_unbegun(command, Outcome.failed("invalid", f"it could not begin: {error}"))
         else:
@@ -402,68 +394,6 @@ class Runner:
         """One that had ended already, and whose end waits to be heard, is not touched: only the first report counts."""
         about = {"step": command.step, "visit": command.visit, "attempt": command.attempt, "deed": command.deed}
         self.post(self._ended(outcome, about))
-
-    def _attempt(self, command: StartAttempt) -> Attempt:
-        state = self.state
-        cell, work = state.cells[command.step], state.cells[command.step].work
-        if command.deed == "undo":
-            return self._undo_attempt(command)
-        if command.deed == "judge":
-            return self._judging_attempt(command)
-        key = key_of(work.of or self.run, command.step, command.visit, work.digest)
-        call = work.call or call_of(state, cell)
-        if cell.traits.literal is None and cell.traits.wants_secrets:
-            call = call_of(state, cell, self.host.secrets)
-        until, layers = work.until, self._layers(cell, call)
-        seconds = None if until is None else max(0.0, (until - state.clock(self.now())) / 1000)
-        return Attempt(
-            self.run, command.step, command.visit, command.attempt, key, state.names.called(call), seconds,
-            partial(self._report, command), by="probe" if command.deed == "probe" else "call",
-            digest=work.digest, layers=layers, approved=frozenset(work.approved),
-            contained=branches_around(cell, layers), note=self.stage.note, read=state.read,
-            before=nothing_before if call.kind == "tool" else partial(before, cell, partial(call_of, state)),
-            earlier=partial(siblings, state, cell),
-        )  # fmt: skip
-
-    def _layers(self, cell: Cell, call: Call) -> tuple[Layer, ...]:
-        """All that holds for a call of a step."""
-        names, outer = self.state.names, self.host.layers
-        if call.kind != "tool" or call.name not in names.tools:
-            return layers_around(cell, outer)
-        return names.layers(call.name, outer, layers_around(cell, ()))
-
-    def _judging_attempt(self, command: StartAttempt) -> Attempt:
-        """What a judge is asked. It is judged itself by all that holds for the step."""
-        cell = self.state.cells[command.step]
-        digest = digest_of(judging_call(self.state, cell).data)
-        call = judging_call(self.state, cell, self.host.secrets)
-        layers = self._layers(cell, call)
-        return Attempt(
-            self.run, command.step, command.visit, command.attempt,
-            key_of(self.run, f"{command.step}~", command.visit, digest),
-            self.state.names.called(call), deed="judge",
-            digest=digest, layers=layers, note=self.stage.note, contained=branches_around(cell, layers),
-            approved=frozenset(cell.work.looking.approved if cell.work.looking else ()),
-        )  # fmt: skip
-
-    def _undo_attempt(self, command: StartAttempt) -> Attempt:
-        """What takes an effect back. A tool's own way was allowed with the deed; another call is judged by itself."""
-        effect = self.state.undoing[command.step, command.visit]
-        call, is_own = undo_call(effect), "own" in effect.call
-        digest = digest_of(call.data)
-        key = key_of(self.run, f"{command.step}!", command.visit, digest)
-        if is_own:  # it finds by the key what the deed has left
-            key = key_of(self.run, command.step, command.visit, effect.digest)
-        if SECRETS in effect.call:
-            call = with_secrets(call, self.host.secrets)
-        layers = self._layers(effect.cell, call)
-        return Attempt(
-            self.run, command.step, command.visit, command.attempt, key, self.state.names.called(call), deed="undo",
-            by="undo" if is_own else "call",
-            output=effect.output.load(self.state.read) if is_own and effect.output else None,
-            digest=digest, layers=() if is_own else layers, contained=branches_around(effect.cell, layers),
-            approved=frozenset(effect.approved), note=self.stage.note,
-        )  # fmt: skip
 
     def _outside(self, tool: str) -> str:
         return self.host.outside(self.state.names.tool(tool))
