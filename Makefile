@@ -35,7 +35,8 @@ check: $(READY) ## Lint, types, layers, docs
 	$(BIN)/python scripts/docs.py --check
 
 test: parts sandbox check ## Everything that must pass before a change lands
-	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n auto --cov --cov-report=
+	$(BIN)/python scripts/bars.py
 
 fix: $(READY) ## Format, repair what can be repaired, write the generated parts of the docs
 	$(BIN)/ruff format .

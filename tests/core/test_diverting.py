@@ -9,7 +9,7 @@ from perdure.core.growth import Finish, Move
 from perdure.core.ladder import OWN
 from perdure.core.refusing import NoStep
 from perdure.engine.redeciding import redecide
-from perdure.testing.worlds import HANGS, LOST, NOON, World
+from perdure.testing.worlds import HANGS, LOST, NOON, Takes, World
 
 BACK = {"tool": "x.back"}
 ALT = {"tool": "x.alt", "with": {"value": 5}}
@@ -126,6 +126,17 @@ def test_other_branches_and_what_came_before_stay():
     plan = [tool("before", undo=BACK), {"id": "g", "steps": [tool("a")], "alternates": [ALT]}]
     world = driven(plan, {"a": NO})
     assert (world.status, deeds(world)) == ("succeeded", ["before", "a", "g"])
+
+
+def test_what_others_do_meanwhile_neither_holds_a_group_back_nor_is_taken_back():
+    group = {"id": "g", "steps": [tool("one", undo=BACK), tool("a")], "alternates": [ALT]}
+    beside = {
+        "id": "both",
+        "parallel": [group, tool("other", undo={"tool": "x.lost", "with": {"of": "${output.nothing}"}})],
+    }
+    world = driven([beside], {"one": Takes(1, 1), "a": [Takes(5, NO)], "other": Takes(2, {}), "g": 7})
+    assert (world.status, rungs(world)) == ("succeeded", [("g", "alternate")])
+    assert [each for each in deeds(world) if each.endswith("!")] == ["one!"]
 
 
 def test_where_the_failure_leads_is_asked_when_no_way_is_left():

@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
+import coverage
 from msgspec.structs import replace
 
 from perdure.journal import SqliteJournal
@@ -25,9 +27,20 @@ asyncio.run(main())
 """
 
 
+ROOT = Path(__file__).parents[2]
+
+
 def clean_environment(home, **more):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PERDURE_", "XDG_"))}
-    return {**kept, "HOME": str(home), **more}
+    return {**kept, **measuring(), "HOME": str(home), **more}
+
+
+def measuring():
+    """What makes coverage look into a program too, where it looks at the tests. Programs that are killed tell nothing."""
+    if coverage.Coverage.current() is None:
+        return {}
+    data = os.environ.get("COVERAGE_FILE", ROOT / ".coverage")
+    return {"COVERAGE_PROCESS_START": str(ROOT / "pyproject.toml"), "COVERAGE_FILE": str(data)}
 
 
 def without_privileges():

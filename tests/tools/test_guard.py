@@ -177,3 +177,16 @@ def test_what_was_agreed_to_holds_in_later_releases():
 def test_what_is_agreed_to_on_a_copy_is_not_agreed_to_elsewhere():
     layers = (Layer("user", files_write=Terms(ask=("**",)), contained=True),)
     assert checked(layers=layers) not in {"", checked()}
+
+
+def test_what_is_allowed_goes_on_without_a_word():
+    made = guard()
+    made.check([Deed("read", "a"), Deed("write", "a")])
+    assert [each.verdict for each in made.judged] == ["allow"]
+
+
+def test_a_host_is_named_by_the_outermost_layer_alone():
+    layers = (Layer("user", network=Terms(("localhost:80", "*.example"))), Layer("plan", network=Terms(("inner:80",))))
+    assert guard(layers).names(Deed("connect", "localhost:80"))
+    assert not guard(layers).names(Deed("connect", "a.example"))
+    assert not guard(layers).names(Deed("connect", "inner:80"))

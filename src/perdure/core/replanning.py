@@ -137,10 +137,8 @@ def _changed(edit: AnyEdit, index: Index) -> Iterator[tuple[AnyStep, frozenset[s
             yield edit.insert, frozenset()
         case Replace():
             yield edit.step, frozenset()
-        case Amend() if edit.amend in index.by_id:
-            step = index.by_id[edit.amend].step
-            if step is not None:
-                yield _amended(step, edit), _secrets_of(step) if CALLED.isdisjoint(edit.fields) else frozenset()
+        case Amend() if (node := index.by_id.get(edit.amend)) is not None and (step := node.step) is not None:
+            yield _amended(step, edit), _secrets_of(step) if CALLED.isdisjoint(edit.fields) else frozenset()
         case _:
             return
 

@@ -113,7 +113,7 @@ def about(edit: AnyEdit) -> str:
             return edit.remove
         case Amend():
             return edit.amend
-        case Insert():
+        case _:  # what is put in was not there
             return ""
 
 

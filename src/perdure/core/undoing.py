@@ -48,9 +48,8 @@ def effects_in(state: State, cell: Cell) -> Iterator[Effect]:
 
 def dropped_in(cell: Cell) -> Iterator[Effect]:
     """What a group takes back while it goes on."""
-    for effect in tuple(cell.body.dropping.values()) if isinstance(cell.body, Grown) else ():
-        if not effect.over:
-            yield effect
+    if isinstance(cell.body, Grown):
+        yield from tuple(cell.body.dropping.values())  # one that is over is taken out
 
 
 def _mark(state: State) -> int:
