@@ -43,7 +43,7 @@ def test_what_a_result_asks_for_is_done_and_its_results_are_seen():
     wanted = [called(), {"id": "b", **called(), "needs": ["c"]}, {"id": "c", **called()}]
     made = world(wanted, script={"first_1": 1, "b": 2, "c": 3})
     assert made.status == "succeeded"
-    assert made.done() == ["first", "first_1", "c", "b", "last"]
+    assert made.done() == ["first", "c", "first_1", "b", "last"]
     assert made.made[-1].call.arguments == {"of": {"first_1": 1, "b": 2, "c": 3}}
     assert revisions(made) == [("next_steps", "first", "first asks for 3 more")]
 

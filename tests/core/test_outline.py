@@ -22,7 +22,7 @@ def test_what_was_worked_out_is_kept():
     assert (outline.wiring(root).needs, outline.wiring(root).dependents, outline.wiring(root).free) == (
         [0, 1],
         [[1], []],
-        [(0, 0)],
+        [((0, -2_000_000), 0)],
     )
     traits = outline.traits(root.children[0])
     assert outline.traits(root.children[0]) is traits

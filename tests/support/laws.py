@@ -3,8 +3,8 @@
 from perdure.core import events as e
 from perdure.core.cells import Body, Graph, Grown, Serial, Work
 from perdure.core.learning import node_at
-from perdure.core.outline import priority_of
 from perdure.core.turn import pending, status_of
+from perdure.core.wiring import priority_of
 from perdure.plan.model.steps import Grouping, Working
 
 # ------------------------------------------------------------------------------- the same state
@@ -149,7 +149,11 @@ def _graph(cell, body):
     ]
     common += [sorted(body.children), [each.key for each in body.failed]]
     if cell.is_live:
-        common.append(sorted(p for _, p in body.ready if p not in body.children or body.children[p].status == "idle"))
+        common.append(
+            sorted(
+                each for each in body.ready if each[1] not in body.children or body.children[each[1]].status == "idle"
+            )
+        )
     if isinstance(body, Grown):
         common += [body.moves, body.memo, body.tags, len(body.added), list(body.dropping)]
         common.append([each.key for each in body.news] if cell.is_live else [])

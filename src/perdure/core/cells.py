@@ -15,6 +15,7 @@ from perdure.core.events import AttemptEnded, Deed, StepStopping
 from perdure.core.ledger import Ledger
 from perdure.core.outline import Kind, Outline, Traits
 from perdure.core.values import Read, Value
+from perdure.core.wiring import Ready
 from perdure.plan.index import Node
 
 Status = Literal["idle", "active", "stopping", "over"]
@@ -87,8 +88,8 @@ class Graph(Body):
         """How many of a child's needs failed."""
         self.skipped: dict[int, int] = {}
         """How many of a child's needs were skipped."""
-        self.ready: list[tuple[int, int]] = []
-        """Those whose needs are over: a heap by priority, then as written."""
+        self.ready: list[Ready] = []
+        """Those whose needs are over: a heap, with whoever goes first at its head."""
         self.grown = False
         """Whether a map has its items."""
         self.items: Any = None

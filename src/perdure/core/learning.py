@@ -7,8 +7,9 @@ from typing import Any
 from perdure.core import events as e
 from perdure.core.cells import MOST_ROUNDS, Cell, Ended, Graph, Grown, Result, Serial
 from perdure.core.delegating import is_delegating
-from perdure.core.outline import Outline, priority_of
+from perdure.core.outline import Outline
 from perdure.core.state import State
+from perdure.core.wiring import EQUAL, Rank, priority_of
 from perdure.plan.index import Node
 from perdure.plan.model.document import Plan
 
@@ -66,7 +67,7 @@ def _free_dependents(parent: Cell, body: Graph, cell: Cell, result: Result) -> N
         count_need(body, position, result)
         body.left[position] -= 1
         if not body.left[position]:
-            heappush(body.ready, (-priority_of(node_at(parent, body, position)), position))
+            heappush(body.ready, (rank_of(parent, body, position), position))
 
 
 def count_need(body: Graph, position: int, need: Result) -> None:
@@ -80,6 +81,20 @@ def count_need(body: Graph, position: int, need: Result) -> None:
 def node_at(parent: Cell, body: Graph, position: int) -> Node:
     """The step at a place in a graph, entered or not."""
     return body.added[position][0] if isinstance(body, Grown) else parent.tree.children[position]
+
+
+def rank_of(parent: Cell, body: Graph, position: int) -> Rank:
+    """Whether a child goes before others that could begin."""
+    if not body.left:  # an item of a map
+        return EQUAL
+    if isinstance(body, Grown):
+        return _rank_of_grown(body.added[position][0])
+    return parent.within.outline.wiring(parent.tree).ranks[position]
+
+
+def _rank_of_grown(node: Node) -> Rank:
+    """Nobody knows what a strategy will add behind it."""
+    return (-priority_of(node), 0)
 
 
 def dependents_of(parent: Cell, body: Graph, position: int) -> list[int]:
@@ -104,7 +119,7 @@ def steps_grown(state: State, event: e.StepsGrown) -> None:
         note_agent(state, cell, body)
     else:
         body.grown, body.total = True, event.items or 0
-        body.ready = [(0, position) for position in range(body.total)]
+        body.ready = [(EQUAL, position) for position in range(body.total)]
 
 
 def note_agent(state: State, cell: Cell, body: Grown) -> None:
@@ -152,7 +167,7 @@ def _plant(body: Grown, raw: dict[str, Any]) -> None:
     for need in dict.fromkeys(node.step.needs if node.step else ()):
         _await(body, int(need[1:]) - 1, position)
     if not body.left[position]:
-        heappush(body.ready, (-priority_of(node), position))
+        heappush(body.ready, (_rank_of_grown(node), position))
 
 
 def _await(body: Grown, need: int, position: int) -> None:

@@ -1,6 +1,6 @@
 """A plan made ready for running: what is asked at every turn, worked out once and shared by all runs of the plan."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from hashlib import sha256
@@ -8,11 +8,13 @@ from sys import intern
 from typing import Any, Final, Literal, cast
 
 from perdure.core.calls import Call
+from perdure.core.durations import Durations, usual_in
 from perdure.core.layers import layer_of
 from perdure.core.policy import Layer
 from perdure.core.values import digest_of
+from perdure.core.wiring import Wiring, priority_of
 from perdure.plan.expr import template, texts_in
-from perdure.plan.flow import exits, may_jump, needed_by, target_of
+from perdure.plan.flow import exits, may_jump, target_of
 from perdure.plan.index import Index, Node, within
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, Budget, ModelCall, ToolCall
@@ -71,27 +73,6 @@ def kind_of(node: Node) -> Kind:
     if isinstance(step, DecideStep):
         return "mark" if isinstance(step.decide, str) else "work"
     return _KINDS.get(type(step), "mark")
-
-
-class Wiring:
-    """What the needs in a graph come to. Children are named by their positions."""
-
-    def __init__(self, group: Node) -> None:
-        self.dependents = needed_by(group)
-        """Those who need each child."""
-        self.needs = [0] * len(group.children)
-        """How many others each child needs."""
-        for dependents in self.dependents:
-            for position in dependents:
-                self.needs[position] += 1
-        free = [child for child in group.children if not self.needs[child.position]]
-        self.free = sorted((-priority_of(child), child.position) for child in free)
-        """Those who need nobody, as a heap: by priority, then as written."""
-
-
-def priority_of(node: Node) -> int:
-    """What a step says about its own importance."""
-    return vars(node.step).get("priority", 0) if node.step else 0
 
 
 def _is_plain(value: Any) -> bool:
@@ -278,12 +259,16 @@ class Outline:
     def own(self) -> "Outline":
         """The same for one run alone. What was worked out stays so."""
         copied = Outline(self.plan, self._data)
-        copied.is_own, copied.index = True, self.index.copy()
+        copied.is_own, copied.index, copied.usual = True, self.index.copy(), self.usual
         copied._forms, copied._traits, copied._words = dict(self._forms), dict(self._traits), dict(self._words)
+        copied.durations.take_over(self.durations)
         return copied
 
-    def renew(self, nodes: Iterable[Node], groups: Iterable[Node], gone: Iterable[Node]) -> None:
-        """Steps are others now, groups have other steps, and some are gone: forget what was worked out of them."""
+    def renew(self, nodes: Sequence[Node], groups: Iterable[Node], gone: Iterable[Node]) -> list[Node]:
+        """Steps are others now, the innermost first, groups have others in them, and some are gone: forget what was so.
+
+        What is told are the graphs in which others may go first now, because a step takes another time.
+        """
         self.plan, self._data = self.index.plan, None
         for word in ("data", "digest", "layer"):
             self.__dict__.pop(word, None)
@@ -295,11 +280,32 @@ class Outline:
             self._wirings.pop(group, None)
         for kept in (self._loops, self._other_ways, self._found, self._targets):
             kept.clear()
+        return self._renew_durations(nodes, left)
+
+    def _renew_durations(self, nodes: Iterable[Node], gone: Iterable[Node]) -> list[Node]:
+        shifted: dict[Node, None] = {}
+        for node in gone:
+            self.durations.forget(node)
+        for node in nodes:
+            if self.durations.shifts(node) and node.parent is not None and not node.parent.serial:
+                shifted[node.parent] = None
+                self._wirings.pop(node.parent, None)
+        return list(shifted)
 
     @cached_property
     def index(self) -> Index:
         """Every step in its place."""
         return Index(self.plan)
+
+    @cached_property
+    def usual(self) -> int:
+        """How long a step takes that says nothing of it. It stays so when the plan is revised."""
+        return usual_in(self.index.nodes)
+
+    @cached_property
+    def durations(self) -> Durations:
+        """How long steps are expected to take."""
+        return Durations(self.index, self.usual, self.wiring, self.target)
 
     @cached_property
     def data(self) -> bytes:
@@ -320,12 +326,15 @@ class Outline:
         """Work out now what every run of the plan will ask."""
         for node in self.index.nodes:
             _ = self.traits(node).literal
+        for group in reversed(self.index.groups):
+            if group.holder is not None and not group.serial:
+                self.wiring(group)
 
     def wiring(self, group: Node) -> Wiring:
         """The needs in a graph."""
         found = self._wirings.get(group)
         if found is None:
-            found = self._wirings[group] = Wiring(group)
+            found = self._wirings[group] = Wiring(group, self.durations.of)
         return found
 
     def loops(self, group: Node) -> bool:

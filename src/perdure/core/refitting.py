@@ -4,11 +4,13 @@ A run shares the tree of its plan with all runs of the plan, until it is revised
 its own. Groups that an edit has touched are fitted to their new children. No result, visit or counter changes.
 """
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from heapq import heapify
 from typing import Final
 
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Graph, Grown, Scope, Serial
+from perdure.core.learning import rank_of
 from perdure.core.outline import Outline
 from perdure.core.reopening import reset_needs
 from perdure.core.state import State
@@ -31,15 +33,14 @@ def run_revised(state: State, event: e.RunRevised) -> None:
         renewed, touched = graft.close(), graft.touched
         reordered = [group for group in graft.reordered if group not in touched and not group.serial]
         gone = (node for top in graft.gone.values() for node in (top, *within(top)))
-        outline.renew(renewed, (*touched, *reordered), gone)
+        shifted = outline.renew(renewed, (*touched, *reordered), gone)
         for group in sorted(touched, key=lambda node: node.depth):  # whatever is inside is found by its new place
             for cell, body in _bodies_at(state, group):
                 _refit(cell, body, touched[group])
                 if isinstance(body, Serial):
                     _step_back(state, cell, body, graft.born)
-        for group in reordered:
-            for cell, body in _bodies_at(state, group):
-                _rewire(cell, body)
+        _each_at(state, reordered, _rewire)
+        _each_at(state, shifted, _rank_anew)
         for node in renewed:
             _renew(state, node, outline)
         for node in graft.born:
@@ -187,6 +188,12 @@ def _bodies_at(state: State, group: Node) -> Iterator[tuple[Cell, Body]]:
             yield from bodies_in(cell)
 
 
+def _each_at(state: State, groups: Iterable[Node], change: Callable[[Cell, Body], None]) -> None:
+    for group in groups:
+        for cell, body in _bodies_at(state, group):
+            change(cell, body)
+
+
 def _refit(cell: Cell, body: Body, before: list[Node]) -> None:
     """Give every child its new place. One that is gone was not reached in this visit, but perhaps in an earlier one."""
     places = {child.id: child.position for child in cell.tree.children}
@@ -227,3 +234,10 @@ def _rewire(cell: Cell, body: Body) -> None:
     body.total = len(cell.tree.children)
     body.left = [0] * body.total
     reset_needs(cell, body, [child for child in body.children.values() if child.status == "over"])
+
+
+def _rank_anew(cell: Cell, body: Body) -> None:
+    """Steps take another time now: others may go first."""
+    assert isinstance(body, Graph)  # noqa: S101  in a row nobody goes first
+    body.ready = [(rank_of(cell, body, position), position) for _, position in body.ready]
+    heapify(body.ready)

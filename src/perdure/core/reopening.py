@@ -11,9 +11,8 @@ from typing import Final, Literal
 
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Graph, Grown, Serial, Work
-from perdure.core.learning import count, count_need, dependents_of, node_at, note_agent, verdict_of
+from perdure.core.learning import count, count_need, dependents_of, note_agent, rank_of, verdict_of
 from perdure.core.lines import locks_at_entry, wake_within
-from perdure.core.outline import priority_of
 from perdure.core.state import State
 
 Fate = Literal["active", "resumed", "again", "unpassed"]
@@ -213,7 +212,7 @@ def reset_needs(cell: Cell, body: Graph, over: list[Cell]) -> None:
             body.left[dependent] -= 1
             count_need(body, dependent, child.result)
     body.ready = [
-        (-priority_of(node_at(cell, body, position)) if body.left else 0, position)
+        (rank_of(cell, body, position), position)
         for position in range(body.total)
         if not (body.left and body.left[position]) and _is_to_come(body, position)
     ]

@@ -50,6 +50,24 @@ def _closed(node: int, open_: list[int], is_open: set[int]) -> list[int]:
     return component
 
 
+def heaviest(edges: Edges, weights: Sequence[int]) -> list[int]:
+    """For each node what the heaviest path from it weighs, with itself; circles are left out."""
+    waiting = [0] * len(edges)
+    for following in edges:
+        for node in following:
+            waiting[node] += 1
+    order = [node for node, count in enumerate(waiting) if not count]
+    for node in order:  # it grows
+        for following in edges[node]:
+            waiting[following] -= 1
+            if not waiting[following]:
+                order.append(following)
+    paths = list(weights)
+    for node in reversed(order):
+        paths[node] += max((paths[following] for following in edges[node]), default=0)
+    return paths
+
+
 def unconnected(edges: Edges, pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
     """The pairs (a, b) for which no path of at least one edge leads from a to b."""
     left = {(a, b) for a, b in pairs if b not in edges[a]}

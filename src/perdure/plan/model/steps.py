@@ -178,11 +178,11 @@ class Working(Leading):
     policy: Policy | None = None
     """What it may touch; can only narrow what is around it."""
     priority: Whole = 0
-    """Among steps that could start, higher goes first."""
+    """Among steps that could start, higher goes first, whatever they are expected to take."""
     context: Context | None = None
     """Which earlier results its model or agent is shown: `all`, `needs`, a list of steps, or `{from, tokens}`."""
     estimate: Estimate | None = None
-    """What one visit is expected to take."""
+    """What one visit is expected to take; by `seconds` a graph with a `limit` begins the longest way first."""
     skills: Many[Name] = ()
     """What its agent, or a tool that stands in for its own when that fails, must be able to do."""
     locks: Many[Name] = ()
