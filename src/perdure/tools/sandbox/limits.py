@@ -15,6 +15,7 @@ from typing import Final
 from perdure.tools.sandbox.command import Limits
 
 _GROUPS: Final = Path("/sys/fs/cgroup")
+_OURS: Final = Path("/proc/self/cgroup")
 _NAME: Final = "perdure-{pid}-{number}"
 _numbers: Final = itertools.count(1)
 
@@ -63,7 +64,7 @@ class Group:
 def _parents() -> list[Path]:
     """Where a group of our own may be made: below or beside the one that we are in."""
     try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        lines = _OURS.read_text().splitlines()
     except OSError:
         return []
     found: list[Path] = []
