@@ -138,6 +138,7 @@ class Bench:
     def all(self, wanted: list[str]) -> None:
         """Everything; what matters most comes first, for the case that time runs out."""
         self.install(wanted)
+        self.report.machine, self.report.meter = machine(), Meter()  # not before: now it is known what there is
         self.turn(0, large=(False,))
         for name, given in own(self.rounds).items():
             self.bench(name, given)
@@ -156,7 +157,9 @@ def main() -> None:
     wanted = (os.environ.get("BENCH_PEERS") or ",".join(PEERS)).split(",")
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what it has started has to end with it
-    report = Report(machine(), Meter(), Found())
+    if unknown := set(wanted) - set(PEERS):
+        raise SystemExit(f"BENCH_PEERS names {', '.join(sorted(unknown))}; there are {', '.join(PEERS)}")
+    report = Report({}, Meter(), Found())
     bench = Bench(rounds, minutes, report)
     try:
         bench.all([peer for peer in PEERS if peer in {"perdure", *wanted}])
