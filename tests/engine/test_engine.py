@@ -337,6 +337,39 @@ async def test_what_takes_a_call_back_has_the_key_of_the_call():
     assert keys[0] == keys[1]
 
 
+ROUNDS = """
+perdure: 1
+steps:
+  - id: round
+    max_visits: 2
+    steps:
+      - {id: put, tool: shop.put, when: "steps.?said.?visits.orValue(0) < 1"}
+    on: {success: said}
+  - {id: said, tool: flow.echo, with: {value: 1}}
+  - {id: more, decide: "steps.said.visits < 2 ? 'round' : 'end'", choices: [round, end]}
+  - {id: end, done: true}
+"""
+"""In the second round, nothing is put."""
+
+
+async def test_e18_what_was_done_in_a_round_is_taken_back_though_a_later_one_passed_it_by(tmp_path):
+    (tmp_path / "rounds.yaml").write_text(ROUNDS)
+    there = []
+
+    @tool(name="shop.put", repeat="keyed", undo=lambda: there.remove("it"))
+    async def put() -> None:
+        """Put something."""
+        there.append("it")
+
+    async with Engine.open(tools=[put]) as engine:
+        handle = await engine.start(Plan.load(tmp_path / "rounds.yaml"))
+        assert (await handle.result()).status == "succeeded"
+        assert there == ["it"]
+        await handle.rollback()
+        result = await handle.result()
+    assert (result.status, result.failure, there) == ("rolled_back", None, [])
+
+
 def test_nobody_hears_of_an_end_that_is_not_durable():
     async def go():
         disk = MemoryJournal()

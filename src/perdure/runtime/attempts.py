@@ -32,7 +32,7 @@ class Around(NamedTuple):
 
 def attempt_for(state: State, command: StartAttempt, around: Around, now: int) -> Attempt:
     """What is handed to whoever does it."""
-    if command.deed == "undo":
+    if command.deed == "undo":  # of a visit that may be long over: in a later one the step was perhaps not entered
         return _undoing(state, command, around)
     if command.deed == "judge":
         return _judging(state, command, around)

@@ -373,7 +373,8 @@ class Runner:
                 self._tell_unbegun(command, NOT_BEGUN)  # intended and stopped in one commit
 
     def _stop(self, command: Command) -> bool:
-        why = "timeout" if self.state.cells[command.step].work.is_late else "cancelled"
+        is_late = command.deed != "undo" and self.state.cells[command.step].work.is_late
+        why = "timeout" if is_late else "cancelled"
         return self.stage.stop(command.step, command.visit, command.attempt, why, command.deed)
 
     def _begin(self, command: StartAttempt) -> None:
