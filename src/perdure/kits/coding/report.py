@@ -15,6 +15,8 @@ from perdure.plan.visible import visible
 
 WANTING: Final = "needs_work"
 """How a review ends that is not content."""
+_WHOLE: Final = frozenset({"succeeded", "rolled_back"})
+"""Of what is done, or gone, nobody asks how far it came."""
 _GROWN: Final = re.compile(r"/[0-9]+\.")
 """The key of what an agent grew; of an item of a list it is `/1[2].`."""
 
@@ -55,7 +57,7 @@ class Report:
     """The first one is before any change."""
     failure: str
     story: tuple[str, ...] = ()
-    """How far it came, in lines; empty if it was done."""
+    """How far it came, in lines; empty if it was done, or taken back."""
     partial: bool = False
     """Whether it is done as far as it came: a bound was reached, or something failed and it went on."""
     left_out: tuple[str, ...] = ()
@@ -92,7 +94,7 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
         commits=kept,
         rounds=tuple(rounds(visits)),
-        story=() if result.status == "succeeded" else tuple(line for each in visits for line in told(each)),
+        story=() if result.status in _WHOLE else tuple(line for each in visits for line in told(each)),
         partial=result.partial,
         left_out=_left_out(result, kept),
         ignored=tuple(map(str, _list(_at(_output(result, "held_back"), "ignored")))),
