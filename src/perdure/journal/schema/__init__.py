@@ -3,7 +3,6 @@
 import os
 import sqlite3
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +16,7 @@ APPLICATION: Final = 0x50524455
 
 def steps() -> list[str]:
     """The migrations, in order; the first one makes an empty file a journal."""
-    files = [file for file in resources.files(__name__).iterdir() if file.name.endswith(".sql")]
+    files = Path(__file__).parent.glob("*.sql")  # `importlib.resources` takes longer to load than all of this room
     return [file.read_text(encoding="utf-8") for file in sorted(files, key=lambda file: file.name)]
 
 
