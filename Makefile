@@ -52,7 +52,6 @@ soak: parts $(READY) ## Every campaign, for SOAK_MINUTES together (an hour)
 	$(BIN)/pytest -n auto --maxschedchunk=1 -q -m campaign; status=$$?; $(BIN)/python scripts/docs.py --write && exit $$status
 
 kills: parts $(READY) ## The same kills for Perdure, LangGraph and DBOS
-	bench/peers/setup_venvs.sh
 	$(BIN)/python bench/peers/kills.py --record docs/measured/kills.json
 	$(BIN)/python scripts/docs.py --write
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """SIGKILL at any moment, the same for Perdure, LangGraph and DBOS: what is done twice, what is lost, how soon it goes on.
 
-    bench/peers/setup_venvs.sh
     python bench/peers/kills.py --kills 100 --record docs/measured/kills.json
+
+Each peer has a virtualenv of its own, made when it is missing (bench/venvs.py).
 
 The engines take turns, so that each meets the same machine. A process is killed while it starts and goes on (one time in
 four), or some time after its first deed. Whoever comes next goes on. What was done to the world are lines in a file, so
@@ -25,10 +26,10 @@ from collections import Counter
 from datetime import datetime, timezone
 from pathlib import Path
 
-from run import HERE, PEERS, child_env, python_of
-
-sys.path.insert(0, str(HERE / "victims"))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "victims"), str(HERE.parent)]
 from deeds import STEPS, notes  # noqa: E402
+from venvs import python_of, why_not  # noqa: E402
 
 EARLY = 0.25
 """How many are killed before their first deed."""
@@ -36,6 +37,7 @@ AWHILE = 0.15
 """Seconds after their first deed in which the others are killed."""
 LONGEST = 600
 """Seconds in which everything has to come to its end after the last kill."""
+ENVIRONMENT = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "LANGSMITH_TRACING": "false", "DO_NOT_TRACK": "1"}
 ENGINES = {
     "perdure": ("Perdure", "perdure", "one file, `synchronous=FULL`; deeds declared `never`, half of them with a probe"),
     "langgraph": ("LangGraph", "langgraph", 'AsyncSqliteSaver, `durability="sync"`, `synchronous=FULL`'),
@@ -47,7 +49,7 @@ class Engine:
     """One engine, its files, and those of its processes that are killed."""
 
     def __init__(self, name: str, root: Path):
-        self.name, self.python = name, python_of(PEERS[name])
+        self.name, self.python = name, python_of(name)
         self.data, self.world = root / name / "data", root / name / "effects"
         self.data.mkdir(parents=True)
         self.opening, self.kills, self.recovered = 2.0, 0, []
@@ -56,7 +58,7 @@ class Engine:
         script = HERE / "victims" / f"{self.name}_sqlite.py"
         words = [str(self.python), str(script), str(self.data), str(self.first()), str(until)]
         with (self.data.parent / "said").open("ab") as said:
-            return subprocess.Popen(words, env=child_env(), stdout=said, stderr=said)
+            return subprocess.Popen(words, env=ENVIRONMENT, stdout=said, stderr=said)
 
     def first(self) -> int:
         """The last run that was begun; those before it are over, because there is one at a time."""
@@ -118,8 +120,8 @@ class Engine:
             "lost": runs * len(STEPS) - len(done),
             "ended": ended,
             "asked": sum(kind == "asked" for kind, *_ in lines),
-            "recovery": round(statistics.median(self.recovered), 2),
-            "slowest": round(max(self.recovered), 2),
+            "recovery": round(statistics.median(self.recovered), 2) if self.recovered else 0,
+            "slowest": round(max(self.recovered, default=0), 2),
             "recoveries": len(self.recovered),
         }
 
@@ -167,9 +169,9 @@ def main() -> None:
     asked.add_argument("--record", type=Path)
     given = asked.parse_args()
     names = given.engines.split(",")
-    missing = [name for name in names if not python_of(PEERS[name]).exists()]
+    missing = [f"{name} is not there: {why}" for name in names if (why := why_not(name))]
     if missing:
-        sys.exit(f"no virtualenv for {', '.join(missing)}: bench/peers/setup_venvs.sh makes one, --engines leaves it out")
+        sys.exit("\n".join([*missing, "--engines names those that shall be killed"]))
     found = measured(given.kills, given.seed, names)
     print(json.dumps(found, indent=1, ensure_ascii=False))
     if given.record:

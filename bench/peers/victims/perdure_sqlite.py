@@ -46,7 +46,7 @@ async def see_through(engine: Engine, handle, run: int) -> None:
     """To its end, as a person who tells what is in the file."""
     while (result := await handle.rested()).status not in OVER:
         for question in await engine.journal.questions(handle.id):
-            name = question.id.removeprefix("q_").rpartition("_")[0]
+            name = question.id.split("_")[1]
             note("asked", run, name)
             happened = {"choice": "happened", "output": {"step": name}} if was_done(run, name) else "not_happened"
             await engine.answer(handle.id, question.id, happened)
