@@ -142,11 +142,13 @@ def done_after_their_end(lines: list) -> int:
     return found
 
 
-def measured(kills: int, seed: int, names: list[str]) -> dict:
+def measured(kills: int, minutes: float, seed: int, names: list[str]) -> dict:
     began, draws = datetime.now(timezone.utc), {name: random.Random(f"{name} {seed}") for name in names}
     with tempfile.TemporaryDirectory(prefix="perdure-kills-") as root:
         engines = [Engine(name, Path(root)) for name in names]
         for n in range(kills):
+            if time.time() > began.timestamp() + 60 * minutes:
+                break
             for engine in engines:
                 engine.live_and_die(draws[engine.name])
             if n % 10 == 9:
@@ -164,6 +166,7 @@ def measured(kills: int, seed: int, names: list[str]) -> dict:
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--kills", type=int, default=100)
+    asked.add_argument("--minutes", type=float, default=60, help="no kill after so long")
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--engines", default=",".join(ENGINES))
     asked.add_argument("--record", type=Path)
@@ -172,7 +175,7 @@ def main() -> None:
     missing = [f"{name} is not there: {why}" for name in names if (why := why_not(name))]
     if missing:
         sys.exit("\n".join([*missing, "--engines names those that shall be killed"]))
-    found = measured(given.kills, given.seed, names)
+    found = measured(given.kills, given.minutes, given.seed, names)
     print(json.dumps(found, indent=1, ensure_ascii=False))
     if given.record:
         given.record.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
