@@ -146,7 +146,7 @@ class Bench:
         self.turn(0, large=(True,))
         for number in range(1, self.rounds):
             self.turn(number)
-        self.report.is_whole = True
+        self.report.is_whole = self.left > 0
         self.write()
 
 

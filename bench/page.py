@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bars import SPEED, bars, job, name_of
 from figures import Figure, number
 from machine import Meter
 from plot import plot
+from ratios import SPEED, bars, job, name_of
 from rounds import USUAL, Found
 from trial import Job
 
@@ -85,7 +85,7 @@ def _word(figure: Figure) -> str:
 
 def _verdict(report: Report) -> Iterator[str]:
     if not report.is_whole:
-        yield "**Not whole**: it was stopped, or goes on.\n"
+        yield "**Not whole**: it goes on, was stopped, or had no time for the rest.\n"
     yield f"**{report.verdict}.**" + (" Not:\n" if any(not each.holds for each in report.barred) else "\n")
     missed = [each for each in report.barred if not each.holds]
     if missed:
@@ -95,7 +95,8 @@ def _verdict(report: Report) -> Iterator[str]:
 def _machine(report: Report) -> Iterator[str]:
     yield table(("", ""), [(name, told) for name, told in report.machine.items()], words=2)
     meter, rounds = report.meter, max((len(rows) for rows in report.found.rows.values()), default=0)
-    told = f"{rounds} rounds, {meter.minutes:.0f} minutes. Others had {meter.others:.0%} of the processors meanwhile"
+    count = "1 round" if rounds == 1 else f"{rounds} rounds"
+    told = f"{count}, {meter.minutes:.0f} minutes. Others had {meter.others:.0%} of the processors meanwhile"
     if meter.loads:
         told += f"; the load was {statistics.median(meter.loads):.1f} (at most {max(meter.loads):.1f}), ours included"
     yield told + ".\n"

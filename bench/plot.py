@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 
-from bars import SPEED, name_of
+from ratios import SPEED, name_of
 from rounds import Found
 from trial import Job
 

@@ -15,9 +15,9 @@ import pytest
 BENCH = Path(__file__).parents[1] / "bench"
 sys.path.append(str(BENCH))
 
-from bars import bars  # noqa: E402  the path is set above
 from figures import Figure, number  # noqa: E402  as above
 from page import Report, page, write  # noqa: E402  as above
+from ratios import bars  # noqa: E402  the path is set above
 from rounds import Found, jobs, order  # noqa: E402  as above
 from trial import Job, run, tried  # noqa: E402  as above
 
