@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .NOTPARALLEL:
-.PHONY: help parts sandbox setup demo record test check fix bench soak kills mutants lock
+.PHONY: help parts sandbox setup demo record test check fix measure bench soak kills mutants lock
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
