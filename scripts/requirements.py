@@ -19,7 +19,7 @@ WORDS: Final = ROOT / "docs/reference/requirements.toml"
 MANY: Final = {"T": 12, "E": 24, "M": 11, "A": 10, "X": 13}
 """How many there are of each letter. A number is kept for life."""
 NUMBERS: Final = tuple(f"{letter}{n}" for letter, last in MANY.items() for n in range(1, last + 1))
-_NAMED: Final = re.compile(r"\b([TEMAX])(\d{1,2})(?:[-–]\1(\d{1,2}))?\b")
+_NAMED: Final = re.compile(r"\b([TEMAX])(\d{1,2})(?:[-\u2013]\1(\d{1,2}))?\b")
 _IN_A_NAME: Final = re.compile(r"test_([temax]\d{1,2})_")
 
 

@@ -155,7 +155,9 @@ def test_a_test_names_only_what_is_built():
 
 
 def test_the_readme_says_what_is_not_built():
-    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## What is not built yet")[2].partition("\n## ")[0]
+    text = (
+        (ROOT / "README.md").read_text(encoding="utf-8").partition("## What is not built yet")[2].partition("\n## ")[0]
+    )
     open_still = [number for number, each in requirements.required().items() if each.later]
     assert sorted(requirements.named(text)) == sorted(open_still)
     in_part = {number for part in re.findall(r"; ([^|]*) in part", text) for number in requirements.named(part)}
@@ -164,7 +166,11 @@ def test_the_readme_says_what_is_not_built():
 
 @pytest.mark.parametrize(
     ("text", "numbers"),
-    [("E4 E10: it goes on", ["E4", "E10"]), ("T2-T4, X1–X2.", ["T2", "T3", "T4", "X1", "X2"]), ("R2, S3 and XE4", [])],
+    [
+        ("E4 E10: it goes on", ["E4", "E10"]),
+        ("T2-T4, X1\u2013X2.", ["T2", "T3", "T4", "X1", "X2"]),
+        ("R2, S3 and XE4", []),
+    ],
 )
 def test_requirements_are_found_in_texts(text, numbers):
     assert list(requirements.named(text)) == numbers
