@@ -43,6 +43,9 @@ fix: $(READY) ## Format, repair what can be repaired, write the generated parts 
 	$(BIN)/ruff check --fix .
 	$(BIN)/python scripts/docs.py --write
 
+measure: $(READY) ## How long functions are, and what else there is to the code in numbers
+	@$(BIN)/python scripts/measure.py
+
 bench: parts $(READY) ## Measure beside others, and write bench/RESULTS.md (BENCH_ROUNDS=1: the quick way)
 	@$(BIN)/python bench
 
