@@ -223,17 +223,3 @@ def test_every_goal_about_effects_names_its_test(goal):
     text = (ROOT / "docs/concepts/safety.md").read_text(encoding="utf-8")
     [row] = re.findall(rf"^\| {goal} \|.*$", text, re.MULTILINE)
     assert "`tests/" in row
-
-
-def test_the_readme_says_which_requirements_are_open():
-    """By group, and by number; what is out of scope is not on its way."""
-    readme = (
-        (ROOT / "README.md").read_text(encoding="utf-8").partition("## What is not built yet")[2].partition("\n## ")[0]
-    )
-    spans = re.findall(r"([TEMAX])(\d+)(?:\u2013[TEMAX](\d+))?", readme)
-    named = {f"{group}{n}" for group, first, last in spans for n in range(int(first), int(last or first) + 1)}
-    page = (
-        (ROOT / "docs/reference/requirements.md").read_text(encoding="utf-8").partition("## What is not built yet")[2]
-    )
-    is_open = set(re.findall(r"^\| ([TEMAX]\d+)(?: in part)? \|", page, re.MULTILINE))
-    assert named == is_open - {"E24"} != set()
