@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TypeVar
@@ -24,6 +25,7 @@ class Unfiled:
     @cached_property
     def _db(self) -> Connection:
         db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        weakref.finalize(self, db.close)  # Python 3.13 warns of one that only goes away
         schema.migrate(db, 0, schema.steps())
         return db
 
