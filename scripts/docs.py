@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+import measured
 import modules
 import msgspec
 import requirements
@@ -278,6 +279,8 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "rooms": modules.inner,
     "requirements": requirements.table,
     "open": requirements.still_open,
+    "campaigns": measured.campaigns,
+    "kills": measured.kills,
     **{f"way_{name}": partial(way, name) for name in templates()},
 }
 

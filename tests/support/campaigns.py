@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -29,6 +30,8 @@ import pytest
 
 PATIENCE = 900
 """Seconds that a campaign may need beyond its share: to get ready, and for a last trial that takes long."""
+_PLACE = re.compile(r"/[^\s:]*/")
+"""Where a file lies on this machine, which is of no use to others."""
 SHARE = pytest.StashKey[float]()
 TRIALS = pytest.StashKey["Trials"]()
 SHARES = pytest.StashKey["Shares"]()
@@ -179,7 +182,9 @@ def told(item, mark, tried, report):
         "all": tried.are_all if tried else False,
         "outcome": report.outcome,
         "seconds": round(report.duration, 1),
-        "what": report.longreprtext.strip().splitlines()[-1:] if report.failed else [],
+        "what": [_PLACE.sub("", line) for line in report.longreprtext.strip().splitlines()[-1:]]
+        if report.failed
+        else [],
     }
 
 
