@@ -251,3 +251,20 @@ def test_it_may_be_opened_again_after_it_ended_while_paused():
     world.pause()
     world.send(e.AttemptEnded(step="a", exit="failure", failure=NO))
     assert (world.status, again(world, a=1).status) == ("failed", "succeeded")
+
+
+@pytest.mark.parametrize("step", ["", "g"])
+def test_a_group_that_was_too_late_settles_the_doubts_in_it_before_it_goes_on(step):
+    plan = [{"id": "g", "timeout": "10s", "steps": [tool("a"), tool("pay"), tool("c")]}]
+    world = over(plan, {"pay": HANGS}, repeat="never")
+    assert world.state.ended.cause == "g"
+    again(world, step, pay=1)
+    assert world.status == "waiting", "nobody knows whether it was paid"
+    world.answer("happened")
+    assert (world.run().status, world.done()) == ("succeeded", ["a", "c"])
+    assert [each.visit for each in world.find(e.AttemptStarted) if each.step == "pay"] == [1]
+
+
+def test_a_step_in_a_group_that_was_too_late_is_not_too_late_again():
+    world = over([{"id": "g", "timeout": "10s", "steps": [tool("a"), tool("b")]}], {"b": HANGS})
+    assert (again(world, "b", b=1).status, world.done()) == ("succeeded", ["a", "b"])

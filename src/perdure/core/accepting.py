@@ -20,7 +20,7 @@ from perdure.core.refusing import (
     Stale,
     TooManySignals,
 )
-from perdure.core.reopening import is_there
+from perdure.core.reopening import doubt_in, is_there
 from perdure.core.state import State
 from perdure.core.values import digest_of, to_json
 from perdure.plan.conforming import flaws
@@ -150,9 +150,18 @@ def _is_known(state: State, step: str) -> bool:
 
 
 def reopened(state: State, message: e.RunReopened) -> str:
-    """The step to go on with: the one that is named, or whose failure it was; empty: all that was cut off."""
+    """The step to go on with: the one that is named, or whose failure it was; empty: all that was cut off.
+
+    A group is not done anew while nobody knows what a step in it has done: then it is that step that goes on.
+    """
+    step = message.step or culprit(state)
+    return doubt_in(state, step) or step
+
+
+def culprit(state: State) -> str:
+    """The step whose failure ended the run; empty if it was nobody's, or it is not there any more."""
     cause = state.ended.cause if state.ended else ""
-    return message.step or (cause if _is_known(state, cause) else "")
+    return cause if _is_known(state, cause) else ""
 
 
 def _accept_report(state: State, message: e.AboutAttempt) -> None:

@@ -129,6 +129,15 @@ def _is_in_doubt(state: State, cell: Cell) -> bool:
     )
 
 
+def doubt_in(state: State, step: str) -> str:
+    """The first step inside of a group that was cut off in doubt; empty if there is none, or it is the whole run."""
+    group = state.cells.get(step)
+    if group is None or group.parent is None or not isinstance(group.body, Body):
+        return ""
+    found = (each for each in state.cells.values() if group in each.around and _is_in_doubt(state, each))
+    return next((each.key for each in found if is_there(each)), "")
+
+
 # ------------------------------------------------------------------------------- what is
 
 
@@ -149,6 +158,8 @@ def _meet(state: State, cell: Cell, fate: Fate) -> None:
 def _revive(state: State, cell: Cell) -> None:
     cell.status, cell.result, cell.leaving, cell.undo = "active", None, None, ()
     _hurry(state, cell)
+    if cell.due is not None and cell.due <= state.clock(state.at):
+        cell.due = None  # as for a run: one that was too late already has no limit any more
     if cell.due is not None:
         cell.alarm = state.set_timer(cell.due, cell.key, cell.visit, "step")
     cell.open = not locks_at_entry(cell)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 from msgspec import structs
 
 from perdure.core import events as e
-from perdure.core.accepting import reopened
+from perdure.core.accepting import culprit
 from perdure.core.cells import Cell, Graph
 from perdure.core.deciding import Moment
 from perdure.core.refusing import NoStep
@@ -149,7 +149,7 @@ class _Forking:
         if state.ended.status not in {"failed", "cancelled"}:
             told = f"{self._run} is over: it {status_of(state)}"
             raise NoPoint(told, "say where to begin: --from STEP, or --from and the number of a fact")
-        cause = reopened(state, e.RunReopened(step=""))
+        cause = culprit(state)
         ends = (e.RunStopping, e.RunEnded)
         return self._before(cause) if cause else self._last(ends[: 1 + (state.stopping is None)])
 
