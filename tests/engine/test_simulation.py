@@ -33,9 +33,9 @@ def quiet(caplog, monkeypatch):
     gc.unfreeze()
 
 
-def told(seed, *, changes=False):
+def told(seed, *, changes=False, frail=False):
     """What happened in one history, which is held against all laws."""
-    history = History(seed, changes=changes)
+    history = History(seed, changes=changes, frail=frail)
     run(history.pass_by())
     return history.world.seen
 
@@ -49,7 +49,7 @@ def told(seed, *, changes=False):
 def test_no_promise_is_broken_in_any_history(shard, trials):
     seen, each = Counter(), FLOOR // SHARDS
     for seed in trials(each, FIRST + shard * each):
-        seen.update(told(seed))
+        seen.update(told(seed, frail=bool(seed % 2)))  # in every second one, who did something is often not heard
     assert_seen("lives lose keep fail full doubts pause cancel", seen, trials)
 
 

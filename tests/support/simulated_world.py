@@ -19,6 +19,7 @@ from perdure.core.calls import Outcome
 from perdure.engine import forking
 from perdure.errors import PerdureError
 from perdure.journal import MemoryJournal
+from perdure.plan.model.parts import Policy
 from perdure.ports import DiskFull, JournalError, Suspect
 from perdure.runtime.room import Limits
 from perdure.testing.clock import FakeClock
@@ -28,8 +29,13 @@ from perdure.testing.replays import assert_replays, folded
 HANGS = 10_000.0
 OVER = {"succeeded", "failed", "cancelled", "rolled_back"}
 LIVES = (0, 1, 1, 2, 2, 3, 5)
+FRAIL = {"never", "keyed"}
+"""What it matters for whether it was done."""
+ASKING = Policy.model_validate({"tools": {"ask": ["sim.never"]}})
 MOST_NUDGES = 400
 """How often a run without faults may need something from outside before it counts as one that does not end."""
+MOST_SECONDS = 172_800
+"""And how long it may take, by its own clock."""
 MOST_TRIES = 10
 """So often a person lets a step be tried that hangs each time."""
 
@@ -53,6 +59,8 @@ class World:
     seed: int
     draw: random.Random
     limits: Limits
+    frail: bool = False
+    """Whether what was done is often not told: the line breaks, the answer comes too late, the process has time to die."""
     life: int = 0
     """Which process lives; those before it are dead and do nothing any more."""
     effects: list[Effect] = field(default_factory=list)
@@ -80,7 +88,7 @@ class World:
                 self.intents.add((turn.run, event.step, event.visit, event.attempt, event.deed))
             elif entry.type == "attempt_ended":
                 event = e.decode(entry.type, entry.body)
-                if event.failure is None:
+                if event.failure is None and event.approval is None:
                     self.committed.add((turn.run, event.step, event.visit, event.deed))
             elif entry.type == "question_asked" and b'"doubt"' in entry.body:
                 self.seen["doubts"] += 1
@@ -100,7 +108,20 @@ class World:
         return {**value, "long": "x" * 2000} if size < 0.1 else value
 
     async def perform(  # noqa: PLR0913, PLR0917  where an attempt stands, and what it holds
-        self, kind, run, step, visit, attempt, key, *, lock="", holder="", limited=True, deed="do", hangs=False
+        self,
+        kind,
+        run,
+        step,
+        visit,
+        attempt,
+        key,
+        *,
+        lock="",
+        holder="",
+        limited=True,
+        deed="do",
+        hangs=False,
+        in_time=False,
     ):
         """One try, as the world sees it."""
         life = self.life
@@ -111,13 +132,13 @@ class World:
         self.law(len(self.keys[run, step, visit, deed]) == 1, f"{name} has another key")
         self.begin(name, kind, lock, (run, holder), limited)
         try:
-            await self.work(kind, name, key, life, hangs)
+            await self.work(kind, name, key, life, hangs, in_time)
         finally:
             if life == self.life:
                 self.end(name, lock, (run, holder))
         return self.value(step, visit)
 
-    async def work(self, kind, name, key, life, hangs):
+    async def work(self, kind, name, key, life, hangs, in_time):  # noqa: PLR0913, PLR0917  as above
         run, step, visit, attempt, deed = name
         await asyncio.sleep(self.draw.choice((0, 0, 0.01, 0.5, 2)))
         fails, how = self.ends_as(step, visit, hangs=hangs) if deed == "do" else (0, "works")
@@ -126,12 +147,25 @@ class World:
             await asyncio.sleep(HANGS)
         if self.tries[run, step, visit] <= fails:
             raise ToolFailure("transient" if how == "works" else "logic", "not this time")
+        line = share(self.seed, *name, "line") if self.frail and deed == "do" and kind in FRAIL else 1
+        if line < 0.1:
+            raise ToolFailure("in_doubt", "the line broke before")
         if life == self.life:
             self.effects.append(Effect(kind, run, step, visit, attempt, key))
             if kind == "never":
                 twice = [each for each in self.effects if each.key == key and each.run == run]
                 self.law(len(twice) == 1, f"{name} was done twice")
+        await self.tell(line, in_time)
         await asyncio.sleep(self.draw.choice((0, 0, 0.01, 1)))
+
+    async def tell(self, line, in_time):
+        """It was done; but whoever waits for it may never hear of that."""
+        if line < 0.2:
+            raise ToolFailure("in_doubt", "the line broke after")
+        if line < 0.5 and in_time:
+            await asyncio.sleep(HANGS)
+        if line < 0.8:
+            await asyncio.sleep(3)
 
     def begin(self, name, kind, lock, holder, limited):
         if limited:
@@ -173,8 +207,9 @@ def _tool(kind, repeat, limit=None):
     ) -> object:
         """Do something that leaves a trace."""
         at = (context.run, context.step, context.visit, context.attempt, context.key)
-        hangs = context.seconds_left is not None and kind != "never"
-        return await WORLD.perform(kind, *at, lock=lock, holder=holder, hangs=hangs)
+        in_time = context.seconds_left is not None
+        hangs = in_time and kind != "never"
+        return await WORLD.perform(kind, *at, lock=lock, holder=holder, hangs=hangs, in_time=in_time)
 
     return tool(name=f"sim.{kind}", repeat=repeat, limit=limit)(act)
 
@@ -208,7 +243,7 @@ TOOLS = [_tool("safe", "safe"), _tool("keyed", "keyed"), _tool("never", "never")
 class History:
     """One seed: some runs, some processes one after another, and in the end one that is left in peace."""
 
-    def __init__(self, seed, *, peaceful=False, changes=False):
+    def __init__(self, seed, *, peaceful=False, changes=False, frail=False):
         global WORLD  # noqa: PLW0603  tools are made once, and find the world they are in here
         self.seed, self.peaceful = seed, peaceful
         self.changes = changes
@@ -216,7 +251,9 @@ class History:
         draw = self.draw = random.Random(seed)
         total = draw.choice((1, 2, 4, 256))
         self.limits = Limits(run=draw.choice((1, 2, 64)), total=total, grace=2.0)
-        WORLD = self.world = World(seed, random.Random(seed + 1), self.limits)
+        WORLD = self.world = World(seed, random.Random(seed + 1), self.limits, frail=frail)
+        self.policy = ASKING if frail and share(seed, "asks") < 0.3 else None
+        """Whether a person is asked before each deed that must not be repeated."""
         self.plans = [drawn(draw.randrange(2000)) for _ in range(draw.choice((1, 1, 2, 3)))]
         self.lives = 0 if peaceful else draw.choice(LIVES)
         self.shaky = draw.choice((0.0, 0.02, 0.1, 0.3))
@@ -251,6 +288,7 @@ class History:
             performer=Thinker(),
             clock=self.clock,
             limits=self.limits,
+            policy=self.policy,
             resume=True,
             patience=patience,
         )
@@ -411,8 +449,22 @@ class History:
             await asyncio.gather(
                 *(self.see_through(engine, run) for run in self.runs)
             )  # one may wait for another's lock
+            for run in self.runs if self.world.frail else ():
+                await self.open_again(engine, run)
+
+    async def open_again(self, engine, run):
+        """Somebody wants what did not end well to go on after all."""
+        with suppress(PerdureError):
+            await engine.retry(run)
+            self.world.seen["reopened"] += 1
+        await self.see_through(engine, run)
 
     async def see_through(self, engine, run):
+        """Do what a run waits for until it is over; one that is tried for ever is seen by its time."""
+        async with asyncio.timeout(MOST_SECONDS):
+            await self.nudge(engine, run)
+
+    async def nudge(self, engine, run):
         for _ in range(MOST_NUDGES):
             result = await engine.run(run).rested()
             state = result._state
@@ -494,7 +546,7 @@ def _outputs(state):
 def _no_new_intent_after_the_stop(facts):
     stopped = False
     for type_, event in facts:
-        stopped = (stopped or type_ == "run_stopping") and type_ != "run_forked"
+        stopped = (stopped or type_ == "run_stopping") and type_ not in {"run_forked", "run_reopened"}
         assert not (stopped and type_ == "attempt_started" and event.deed == "do"), "it began after the stop"
 
 
