@@ -159,7 +159,7 @@ def _revive(state: State, cell: Cell) -> None:
     cell.status, cell.result, cell.leaving, cell.undo = "active", None, None, ()
     _hurry(state, cell)
     if cell.due is not None and cell.due <= state.clock(state.at):
-        cell.due = None  # as for a run: one that was too late already has no limit any more
+        cell.due, cell.alarm = None, 0  # as for a run: one that was too late already has no limit any more
     if cell.due is not None:
         cell.alarm = state.set_timer(cell.due, cell.key, cell.visit, "step")
     cell.open = not locks_at_entry(cell)
