@@ -18,7 +18,7 @@ from perdure.plan.grafting import Graft, take
 from perdure.plan.index import Node, within
 from perdure.plan.model.edits import EDIT
 from perdure.plan.model.steps import MapStep
-from perdure.plan.raw import undisturbed
+from perdure.plan.raw import Undisturbed
 
 _CHOOSERS: Final = frozenset({e.NEXT_STEPS, e.ADJUSTER, e.REPLANNER, e.PLANNER})
 """Who revises plans because of what steps have given."""
@@ -26,7 +26,7 @@ _CHOOSERS: Final = frozenset({e.NEXT_STEPS, e.ADJUSTER, e.REPLANNER, e.PLANNER})
 
 def run_revised(state: State, event: e.RunRevised) -> None:
     """Make the plan another one."""
-    with undisturbed():
+    with Undisturbed():
         outline = owned(state)
         graft = Graft(outline.index)
         take(graft, [EDIT.validate_python(edit) for edit in event.edits])

@@ -25,7 +25,7 @@ from perdure.plan.index import Node, Section, within
 from perdure.plan.limits import Limits
 from perdure.plan.model.edits import Amend, AnyEdit, Insert, Remove, Replace
 from perdure.plan.problems import Problem
-from perdure.plan.raw import undisturbed
+from perdure.plan.raw import Undisturbed
 
 ANY = -1
 """Stands for the present revision, whatever it is."""
@@ -54,7 +54,7 @@ def check_revision(state: State, message: e.RunRevised, fates: Mapping[Cell, Fat
         edits = read_edits(message.edits)
     except EditError as error:
         raise NotRevised(error.problems) from error
-    with undisturbed():
+    with Undisturbed():
         return _Proposal(state, message, _Standing(fates or {})).check(edits)
 
 

@@ -36,6 +36,7 @@ from perdure.core.state import Rules, State, Timer
 from perdure.core.waiting import settle_ask, settle_mark, settle_rollback, settle_stopped_pause, settle_wait
 from perdure.core.working import feed, settle_stopped_work, settle_work
 from perdure.plan.index import Node
+from perdure.plan.raw import Undisturbed
 
 CANCELLED: Final = Failure("cancelled", "it was cancelled")
 """Why a step ends that somebody has cancelled; nobody else says so in these words."""
@@ -287,8 +288,9 @@ def _settle_stopping(making: Deciding, cell: Cell) -> None:
 def replay(run: str, rules: Rules, facts: Iterable[tuple[e.Event, int]]) -> State:
     """The state that a run's facts tell."""
     state = State(run, rules)
-    for event, at in facts:
-        evolve(state, event, at)
+    with Undisturbed():
+        for event, at in facts:
+            evolve(state, event, at)
     return state
 
 

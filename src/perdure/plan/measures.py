@@ -12,7 +12,7 @@ from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Estimate
 from perdure.plan.model.steps import AskStep, DoneStep, FailStep, MapStep, Working
 from perdure.plan.paths import components
-from perdure.plan.raw import is_list, undisturbed
+from perdure.plan.raw import Undisturbed, is_list
 from perdure.plan.visible import lapse, money, number_of, visible
 
 SHOWN: Final = 8
@@ -56,7 +56,7 @@ class Measures:
 
 def measure(plan: Plan) -> Measures:
     """Measure a plan."""
-    with undisturbed():
+    with Undisturbed():
         return _measured(Index(plan))
 
 

@@ -1,8 +1,7 @@
 """Values as they were read, before they are known to have any shape."""
 
 import gc
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 Raw = Any
@@ -20,13 +19,15 @@ def is_list(value: Raw) -> TypeGuard[list[Raw] | tuple[Raw, ...]]:
     return isinstance(value, (list, tuple))
 
 
-@contextmanager
-def undisturbed() -> Generator[None]:
+class Undisturbed:
     """Make many objects that stay, without the collector walking over all of them again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
+
+    __slots__ = ("_was_on",)
+
+    def __enter__(self) -> None:
+        self._was_on = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self._was_on:
             gc.enable()

@@ -22,6 +22,7 @@ from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
 from perdure.core.values import keep, well_formed
 from perdure.errors import PerdureError
+from perdure.plan.raw import Undisturbed
 from perdure.ports import (
     Artifact,
     Attempt,
@@ -195,6 +196,10 @@ class Runner:
         if self.host.failure is not None:
             self.fail(self.host.failure)
             return
+        with Undisturbed():  # nearly all that is made stays, at the least until an attempt is over
+            self._go_round()
+
+    def _go_round(self) -> None:
         self.stuck = None
         events: list[e.Event] = []
         taken: list[Sent] = []
@@ -249,7 +254,12 @@ class Runner:
         if written.done():
             self._committed(written, made, events)
         else:
-            written.add_done_callback(lambda done: self._committed(done, made, events))
+            written.add_done_callback(lambda done: self._committed_by(done, made, events))
+
+    def _committed_by(self, done: "asyncio.Future[None]", made: Turn, events: list[e.Event]) -> None:
+        """Somebody else has written it meanwhile."""
+        with Undisturbed():
+            self._committed(done, made, events)
 
     def _turn(self, events: list[e.Event], at: int) -> Turn:
         first = self.head + 1

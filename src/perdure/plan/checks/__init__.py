@@ -20,7 +20,7 @@ from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index, Section
 from perdure.plan.model.document import Plan
 from perdure.plan.problems import Path, Problem, errors_in, first_of
-from perdure.plan.raw import undisturbed
+from perdure.plan.raw import Undisturbed
 from perdure.plan.toolbox import Toolbox
 
 __all__ = ["check", "check_section"]
@@ -37,7 +37,7 @@ def check(
     `index` is that of the plan, if there is one already. Of a plan that was `begun`, rules may have been taken already,
     which cannot be taken once more.
     """
-    with undisturbed():
+    with Undisturbed():
         whole = index or Index(plan)
         problems = first_of(_all_problems(whole, toolbox, SerialFlow(whole)))
         if plan.adjust is not None and not begun and not errors_in(problems):
@@ -49,7 +49,7 @@ def check(
 
 def check_section(section: Section, index: Index, toolbox: Toolbox | None = None) -> list[Problem]:
     """The errors of some steps of a plan, whose whole tree is `index`; the others were looked at before."""
-    with undisturbed():
+    with Undisturbed():
         found = first_of(_all_problems(section, toolbox, SerialFlow(index)))
     return [each for each in found if each.severity == "error"]
 

@@ -31,7 +31,7 @@ from perdure.plan.model.parts import (
     Text,
 )
 from perdure.plan.model.steps import AnyStep, DoneStep, GroupStep, MapStep, Step, SubplanStep, kind_of, regroup
-from perdure.plan.raw import Raw, undisturbed
+from perdure.plan.raw import Raw, Undisturbed
 
 FORMAT = 1
 """The version of the plan format that this release reads and writes."""
@@ -101,7 +101,7 @@ class Plan(Part):
 
     def canonical_json(self) -> bytes:
         """The canonical form as RFC 8785 bytes."""
-        with undisturbed():
+        with Undisturbed():
             return canonical_json(self.canonical())
 
     @cached_property

@@ -15,7 +15,7 @@ from pydantic import Discriminator, Tag
 from perdure.plan.model.document import FORMAT, Plan, name_of
 from perdure.plan.model.parts import Part
 from perdure.plan.model.steps import STEP_TYPES, AnyStep
-from perdure.plan.raw import Raw, undisturbed
+from perdure.plan.raw import Raw, Undisturbed
 
 Make = Callable[[Any], Raw]
 """Makes a value of what is written."""
@@ -26,7 +26,7 @@ _set: Final = object.__setattr__  # records are frozen
 def recalled(data: bytes) -> Plan:
     """The plan that was written as these bytes. `ValueError` if this release would not have written them."""
     try:
-        with undisturbed():
+        with Undisturbed():
             plan = _plan(json.loads(data))
     except (LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"it is no plan in canonical form: {error!r}") from error

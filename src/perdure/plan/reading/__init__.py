@@ -10,7 +10,7 @@ from perdure.plan.checks import check
 from perdure.plan.limits import Limits
 from perdure.plan.model.document import Plan
 from perdure.plan.problems import Path, PlanError, Problem, errors_in, first_of
-from perdure.plan.raw import Raw, is_list, is_mapping, undisturbed
+from perdure.plan.raw import Raw, Undisturbed, is_list, is_mapping
 from perdure.plan.reading.dialects import Translation, translate
 from perdure.plan.reading.json_text import find_in_json, read_json
 from perdure.plan.reading.labels import LabelStep, record_of
@@ -113,7 +113,7 @@ def read_text(
     problems = [replace(problem, file=name) for problem in problems]
     if errors_in(problems) and raw is None:
         return Reading(None, problems)
-    with undisturbed() if len(text) > LARGE else nullcontext():
+    with Undisturbed() if len(text) > LARGE else nullcontext():
         result = _read(raw, source, limits, toolbox)
     return replace(result, problems=_joined(problems, result.problems))
 
