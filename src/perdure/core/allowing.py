@@ -11,7 +11,8 @@ def layers_around(cell: Cell, outermost: Layers) -> Layers:
     found: list[Layer] | None = None
     each: Cell | None = cell
     while each is not None:  # every attempt asks, and mostly nobody but the user has a say
-        if each.parent is None or each.traits.layer is not None or each.within is not each.scope:
+        own = each.traits.layer if each.parent is not None else each.scope.outline.layer
+        if own is not None or each.within is not each.scope:
             found = [*(found or ()), *_own(each)] or None
         each = each.parent
     return outermost if found is None else (*outermost, *reversed(found))

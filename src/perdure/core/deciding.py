@@ -1,8 +1,10 @@
 """One turn while it is made: what was decided so far, and which steps are still to be looked at."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Result
@@ -12,15 +14,14 @@ from perdure.core.values import Value, keep
 from perdure.plan.model.steps import WaitStep
 
 
-@dataclass(slots=True)
-class Moment:
+class Moment(msgspec.Struct, gc=False):
     """What comes with a message, besides what it says: the time, and what is free."""
 
     at: int
     """Milliseconds."""
     slots: int = 1_000_000
     """How many attempts may begin."""
-    tools: Mapping[str, int] = field(default_factory=dict[str, int])
+    tools: Mapping[str, int] = {}
     """How many of them with a tool; a tool that is not named has no limit."""
     locked: frozenset[str] = frozenset()
     """Locks that other runs hold."""
@@ -82,18 +83,7 @@ class Deciding:
         """A visit is over with the attempt that was heard of last: one fact says both."""
         heard = self.events[-1]
         assert isinstance(heard, e.AttemptEnded)  # noqa: S101  that is when it is called
-        told = e.AttemptEnded(
-            step=heard.step,
-            visit=heard.visit,
-            attempt=heard.attempt,
-            exit=heard.exit,
-            output=heard.output,
-            to=to,
-            judged=heard.judged,
-            usage=heard.usage,
-            sandboxed=heard.sandboxed,
-        )
-        self.events[-1] = cell.work.outcome = told
+        told = self.events[-1] = cell.work.outcome = replace(heard, to=to)
         end_visit(self.state, cell, Result(told.exit, to, cell.body, told.output))
 
     def look_at(self, cell: Cell | None) -> None:

@@ -89,6 +89,8 @@ def _where(cell: Cell, how: Ending) -> tuple[str, bool]:
 
 def close_questions(turn: Deciding, cell: Cell) -> None:
     """Nobody wants to know any more how much there is to spend, how to go on, or whether a judge may look."""
+    if not turn.state.questions:
+        return
     verdict = cell.body.verdict if isinstance(cell.body, Work) else None
     if verdict is not None and verdict.question in turn.state.questions:
         turn.record(e.QuestionClosed(question=verdict.question))

@@ -325,7 +325,7 @@ class Outline:
     def make_ready(self) -> None:
         """Work out now what every run of the plan will ask."""
         for node in self.index.nodes:
-            _ = self.traits(node).literal
+            _ = self.traits(node).literal, self.target(node, "success")
         for group in reversed(self.index.groups):
             if group.holder is not None and not group.serial:
                 self.wiring(group)

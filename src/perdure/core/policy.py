@@ -12,6 +12,7 @@ Laws, held by the tests:
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -66,9 +67,12 @@ class Layer(msgspec.Struct, frozen=True):
     """Whether nothing may be touched but the copy of the workspace that a branch has."""
 
 
+_CONTAINED: Final = attrgetter("contained")
+
+
 def is_contained(layers: Iterable[Layer]) -> bool:
     """Whether any layer keeps what is done on a branch's copy."""
-    return any(each.contained for each in layers)
+    return any(map(_CONTAINED, layers))
 
 
 class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

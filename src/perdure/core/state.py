@@ -231,11 +231,17 @@ class State:
 
     def located(self, key: str) -> Cell:
         """A step by its key, made if it was not there."""
-        cell = self.find(key)
-        if cell is not None and (cell.parent is None or cell.parent is self.cells.get(cell.parent.key, cell.parent)):
+        cell = self.cells.get(key)
+        if cell is not None and (cell.parent is None or self._is_there(cell, cell.parent)):
             return cell
         parent, position = self._place(key)
         return self.child(parent, position)
+
+    def _is_there(self, cell: Cell, parent: Cell) -> bool:
+        """Whether it is in the group as that stands now."""
+        body = parent.body
+        is_child = isinstance(body, Body) and body.children.get(cell.position) is cell
+        return is_child and self.cells.get(parent.key, parent) is parent
 
     def _place(self, key: str) -> "tuple[Cell, int]":
         if key.endswith("]"):

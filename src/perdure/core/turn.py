@@ -12,11 +12,11 @@ Laws, which the tests hold this room to:
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from heapq import heappop
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, Message, accept, reopened
@@ -64,7 +64,7 @@ def _mended(state: State, message: Mended, moment: Moment) -> list[e.Event]:
 
     accept(state, message.reopened, moment.at)
     check_revision(state, message.revised, fates(state, reopened(state, message.reopened)))
-    made = turn(state, msgspec.structs.replace(message.reopened, revised=True), replace(moment, slots=0, held=True))
+    made = turn(state, replace(message.reopened, revised=True), replace(moment, slots=0, held=True))
     return made + turn(state, message.revised, moment)
 
 
@@ -75,13 +75,13 @@ def _is_held(state: State, message: Message) -> bool:
 
 def _settle_all(making: Deciding) -> None:
     """Until nobody owes anything: to look at a step twice changes nothing."""
-    before = -1
+    before, state, agenda = -1, making.state, making.agenda
     while len(making.events) != before:
-        if making.state.unjudged or making.state.books.unjudged:
+        if state.unjudged or state.books.unjudged:
             look_at_unjudged(making)
-        while making.agenda:
-            cell = next(iter(making.agenda))
-            del making.agenda[cell]
+        while agenda:
+            cell = next(iter(agenda))
+            del agenda[cell]
             settle(making, cell)
             if making.over:
                 adjust(making)
@@ -104,29 +104,28 @@ def _hear(making: Deciding, message: Message) -> None:
         _look_at_what_was_left(making)
         return
     state = making.state
-    making.record(_as_fact(state, message))
+    fill = _FILLING.get(message.type)
+    making.record(message if fill is None else fill(state, message))
     making.now = state.clock(making.at)
     hearing = _HEARING.get(message.type)
     if hearing is not None:
         hearing(making, message)
 
 
-def _as_fact(state: State, message: e.Event) -> e.Event:
-    """A message with all that it leaves to us to say."""
-    if isinstance(message, e.StepStopping):
-        return _cancelling(state.cells[message.step], message)
-    if isinstance(message, e.RunRevised):
-        return msgspec.structs.replace(message, base=state.revision)
-    if isinstance(message, e.RunReopened):
-        return msgspec.structs.replace(message, step=reopened(state, message))
-    return message
-
-
-def _cancelling(cell: Cell, message: e.StepStopping) -> e.StepStopping:
+def _cancelling(state: State, message: e.StepStopping) -> e.StepStopping:
     """Somebody wants a step to end: what was done in it is undone, if it is a group that undoes."""
+    cell = state.cells[message.step]
     failure = message.failure or CANCELLED
     undo = (cell.key,) if isinstance(cell.body, Body) and undoes_losers(cell) else ()
     return e.StepStopping(step=cell.key, visit=cell.visit, failure=failure, undo=undo)
+
+
+_FILLING: Final[dict[str, Callable[[State, Any], e.Event]]] = {
+    "step_stopping": _cancelling,
+    "run_revised": lambda state, message: replace(message, base=state.revision),
+    "run_reopened": lambda state, message: replace(message, step=reopened(state, message)),
+}
+"""What a message leaves to us to say."""
 
 
 def _look_within_root(making: Deciding, message: Message) -> None:  # noqa: ARG001  as for the root

@@ -32,7 +32,7 @@ def feed(turn: Deciding) -> None:
         return
     if state.parked:
         _unpark(turn)
-    while turn.slots > 0:
+    while turn.slots > 0 and (state.hungry or state.books.broke):
         if state.books.broke:
             readmit(turn)
         cell = _next(turn)
@@ -55,9 +55,13 @@ def _first(turn: Deciding, lines: dict[str, list[Entry]]) -> str | None:
         _drop_stale(turn, heap)
         if not heap:
             del lines[tool]
-        elif turn.tools.get(turn.state.names.tool(tool), 1) > 0 and (best is None or heap[0] < lines[best][0]):
+        elif (best is None or heap[0] < lines[best][0]) and _has_room(turn, tool):
             best = tool
     return best
+
+
+def _has_room(turn: Deciding, tool: str) -> bool:
+    return not turn.tools or turn.tools.get(turn.state.names.tool(tool), 1) > 0
 
 
 def _pop(lines: dict[str, list[Entry]], tool: str) -> Entry:
@@ -99,10 +103,10 @@ def _attempt(turn: Deciding, cell: Cell) -> None:
             return
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": work.attempt + 1, "call": digest}
     promised = None if reserved == NOTHING else reserved
-    turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=promised, approved=_approved(turn, cell)))
+    approved = _approved(turn, cell) if turn.state.answers else work.approved
+    turn.record_start(cell, e.AttemptStarted(**about, due=due, reserved=promised, approved=approved))
     turn.slots -= 1
-    tool = turn.state.names.tool(cell.traits.tool)
-    if tool in turn.tools:
+    if turn.tools and (tool := turn.state.names.tool(cell.traits.tool)) in turn.tools:
         turn.tools[tool] -= 1
         if turn.tools[tool] == 0:
             _unpark(turn)  # whoever was let in for a lock may have no room any more, and another one has

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from perdure.core.allowing import branches_around, layers_around
 from perdure.core.calls import Call
@@ -16,30 +16,32 @@ from perdure.core.state import State
 from perdure.core.turn import StartAttempt
 from perdure.core.undoing import undo_call
 from perdure.core.values import digest_of
-from perdure.ports import Attempt, nothing_before
+from perdure.ports import Attempt, nothing_before, nothing_earlier
 from perdure.runtime.keys import key_of
+
+Report = Callable[[float, str], None]
+NOTHING_APPROVED: Final = frozenset[str]()
 
 
 class Around(NamedTuple):
-    """What an attempt gets from around its run."""
+    """What attempts get from around their run."""
 
     secrets: Mapping[str, str]
     layers: tuple[Layer, ...]
     """What the user's policy says of every call."""
     note: Callable[[Attempt, str, Any], None]
-    report: Callable[[float, str], None]
 
 
-def attempt_for(state: State, command: StartAttempt, around: Around, now: int) -> Attempt:
+def attempt_for(state: State, command: StartAttempt, around: Around, now: Callable[[], int], report: Report) -> Attempt:
     """What is handed to whoever does it."""
     if command.deed == "undo":  # of a visit that may be long over: in a later one the step was perhaps not entered
         return _undoing(state, command, around)
     if command.deed == "judge":
         return _judging(state, command, around)
-    return _doing(state, command, around, now)
+    return _doing(state, command, around, now, report)
 
 
-def _doing(state: State, command: StartAttempt, around: Around, now: int) -> Attempt:
+def _doing(state: State, command: StartAttempt, around: Around, now: Callable[[], int], report: Report) -> Attempt:
     """A try, or a look at one."""
     cell, work = state.cells[command.step], state.cells[command.step].work
     key = key_of(work.of or state.run, command.step, command.visit, work.digest)
@@ -47,14 +49,14 @@ def _doing(state: State, command: StartAttempt, around: Around, now: int) -> Att
     if cell.traits.literal is None and cell.traits.wants_secrets:
         call = call_of(state, cell, around.secrets)
     until, layers = work.until, _layers(state, cell, call, around)
-    seconds = None if until is None else max(0.0, (until - state.clock(now)) / 1000)
+    seconds = None if until is None else max(0.0, (until - state.clock(now())) / 1000)
     return Attempt(
         state.run, command.step, command.visit, command.attempt, key, state.names.called(call), seconds,
-        around.report, by="probe" if command.deed == "probe" else "call",
-        digest=work.digest, layers=layers, approved=frozenset(work.approved),
+        report, by="probe" if command.deed == "probe" else "call",
+        digest=work.digest, layers=layers, approved=frozenset(work.approved) if work.approved else NOTHING_APPROVED,
         contained=branches_around(cell, layers), note=around.note, read=state.read,
         before=nothing_before if call.kind == "tool" else partial(before, cell, partial(call_of, state)),
-        earlier=partial(siblings, state, cell),
+        earlier=partial(siblings, state, cell) if cell.scope.kind == "grown" else nothing_earlier,
     )  # fmt: skip
 
 

@@ -30,6 +30,8 @@ class Room:
         self._wake = wake
         self._taken = 0
         self._by_run: dict[str, Counter[str]] = {}
+        self._taken_by: Counter[str] = Counter()
+        """How many attempts each run has at work: the sum of the above."""
         self._by_tool: Counter[str] = Counter()
         self._waiting: dict[str, OrderedDict[str, int]] = {}
         """Who could begin more than it may, by the limited tool it is for; all others stand in one line, `""`."""
@@ -61,8 +63,7 @@ class Room:
         return self._limits.tools.get(tool, 0) - self._by_tool[tool] - kept
 
     def _left_in(self, run: str) -> int:
-        mine = self._by_run.get(run)
-        return self._limits.run - (mine.total() if mine else 0)
+        return self._limits.run - self._taken_by.get(run, 0)
 
     def close(self) -> None:
         """Let nothing begin any more."""
@@ -79,6 +80,7 @@ class Room:
     def take(self, run: str, tool: str) -> None:
         """An attempt has begun."""
         self._taken += 1
+        self._taken_by[run] += 1
         mine = self._by_run.get(run)
         if mine is None:
             mine = self._by_run[run] = Counter()
@@ -88,6 +90,7 @@ class Room:
     def give(self, run: str, tool: str) -> None:
         """An attempt is over."""
         self._taken -= 1
+        self._taken_by[run] -= 1
         self._by_run[run][tool] -= 1
         self._by_tool[tool] -= 1
         if self._since:
@@ -98,6 +101,7 @@ class Room:
         for tool, count in self._by_run.pop(run, Counter[str]()).items():
             self._taken -= count
             self._by_tool[tool] -= count
+        self._taken_by.pop(run, None)
         for tool in tools:
             self.take(run, tool)
         self._offer()

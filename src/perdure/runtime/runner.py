@@ -9,9 +9,10 @@ import logging
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, Message
@@ -74,6 +75,7 @@ class Runner:
         self.head = head
         """The number of the last fact that is durable, or about to be."""
         self.stage = Stage(host.performer, self._told, host.grace)
+        self._around = Around(host.secrets, host.layers, self.stage.note)
         self._loop = asyncio.get_running_loop()
         self._offset = max(0, state.at - host.clock.now())  # a clock that was set back must not stop the run's timers
         self._inbox: deque[Sent] = deque()
@@ -223,7 +225,7 @@ class Runner:
     ) -> None:
         try:
             moment = self.host.room.moment(self.run, at)
-            made = turn(self.state, message, replace(moment, slots=0, held=True) if self.is_foreign else moment)
+            made = turn(self.state, message, moment if self.foreign is None else replace(moment, slots=0, held=True))
         except Refused as refusal:
             _refuse(future, refusal)
             return
@@ -234,7 +236,7 @@ class Runner:
         """Tell the room what began and what is over."""
         room, run, state = self.host.room, self.run, self.state
         for event in made:
-            if isinstance(event, (e.AttemptEnded, e.AttemptLost)) and event.deed == "do":
+            if isinstance(event, REPORTS) and event.deed == "do":
                 room.give(run, self._tools.pop(event.step))
             elif isinstance(event, e.AttemptStarted) and event.deed == "do":
                 tool = self._tools[event.step] = state.names.tool(state.cells[event.step].traits.tool)
@@ -289,9 +291,9 @@ class Runner:
 
     def _committed(self, done: "asyncio.Future[None]", made: Turn, events: list[e.Event]) -> None:
         taken, self._committing = self._committing, []
-        error = None if done.cancelled() else done.exception()
-        if error is not None or done.cancelled():
-            self._not_kept(error or Closed("the journal was closed"), taken)
+        error = Closed("the journal was closed") if done.cancelled() else done.exception()
+        if error is not None:
+            self._not_kept(error, taken)
             return
         self._failed = 0
         for artifact in made.artifacts:
@@ -391,8 +393,7 @@ class Runner:
         if self.host.failure is not None:
             return  # closed while the intent was written: it is in doubt, as if the process had died here
         try:
-            around = Around(self.host.secrets, self.host.layers, self.stage.note, partial(self._report, command))
-            attempt = attempt_for(self.state, command, around, self.now())
+            attempt = attempt_for(self.state, command, self._around, self.now, partial(self._report, command))
         except Exception as error:  # noqa: BLE001  a secret that is not there, a value that cannot be read: it never began
             self._tell_unbegun(command, Outcome.failed("invalid", f"it could not begin: {error}"))
         else:

@@ -57,7 +57,7 @@ class Stage:
         name = (attempt.step, attempt.visit, attempt.number, deed)
         if name not in self._acts:
             act = self._acts[name] = _Act(attempt)
-            act.task = asyncio.get_running_loop().create_task(self._perform(name, act))
+            act.task = asyncio.get_running_loop().create_task(self._perform(name, act), name=attempt.step)
 
     async def _perform(self, name: Name, act: _Act) -> None:
         try:

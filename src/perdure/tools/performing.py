@@ -163,24 +163,24 @@ class ToolPerformer:
             return True
         return not is_nothing(judge(attempt.layers, tool.called))
 
-    async def _deed(self, tool: AnyTool, attempt: Attempt, context: Context) -> Outcome:
+    def _deed(self, tool: AnyTool, attempt: Attempt, context: Context) -> Coroutine[Any, Any, Outcome]:
         try:
             bound = self._bound(tool, attempt, context)
             if self._is_minded(tool, attempt):
                 context.guard.check(tool.deeds(attempt.call.arguments))
         except ToolFailure as refusal:
-            return Outcome(exit="failure", failure=refusal.failure)
+            return _at_once(Outcome(exit="failure", failure=refusal.failure))
         except Unapproved as asked:
-            return Outcome(exit="failure", approval=asked.approval)
+            return _at_once(Outcome(exit="failure", approval=asked.approval))
         if attempt.by != "call":
-            return await self._beside(tool, attempt, context, bound)
+            return self._beside(tool, attempt, context, bound)
         if tool.isolate:
-            return await in_process(tool, attempt, context)
+            return in_process(tool, attempt, context)
         if tool.is_async:
             if tool.signature.context is not None:
                 context.follow(asyncio.current_task())
-            return await awaited(tool, bound)
-        return await self._threads.run(lambda: called(tool, bound))
+            return awaited(tool, bound)
+        return self._threads.run(lambda: called(tool, bound))
 
     def _bound(self, tool: AnyTool, attempt: Attempt, context: Context) -> dict[str, Any]:
         """The arguments as the tool reads them; to take a call back, only those are there that it wants for that."""
