@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .NOTPARALLEL:
-.PHONY: help parts sandbox setup demo record test check fix measure bench soak kills mutants lock
+.PHONY: help parts sandbox setup demo record test bars check fix measure bench soak kills mutants lock
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -36,7 +36,9 @@ check: $(READY) ## Lint, types, layers, docs
 
 test: parts sandbox check ## Everything that must pass before a change lands
 	$(BIN)/pytest -n auto --cov --cov-report=
-	$(BIN)/python scripts/bars.py
+
+bars: ## What the last make test has run of each room, and what it has not
+	@$(BIN)/python scripts/bars.py
 
 fix: $(READY) ## Format, repair what can be repaired, write the generated parts of the docs
 	$(BIN)/ruff format .

@@ -19,6 +19,7 @@ BY_A_NAME = {
     ("perdure/agents/__init__.py", "__getattr__", "getattr"): TABLE,
     ("perdure/agents/cheapest.py", "_declared", "getattr"): TABLE,
     ("perdure/agents/contracts/drafting.py", "draft", "getattr"): TABLE,
+    ("perdure/agents/feasibility.py", "_beside", "getattr"): TABLE,
     ("perdure/agents/feasibility.py", "_budgets", "getattr"): TABLE,
     ("perdure/agents/feasibility.py", "_planners", "getattr"): TABLE,
     ("perdure/agents/strategies/judging.py", "Judge._one", "getattr"): TABLE,

@@ -153,8 +153,10 @@ def _unpark(turn: Deciding) -> None:
     """For each lock that is free again, let one in whose tool has room: the most important, then the oldest."""
     for name, lines in tuple(turn.state.parked.items()):
         first = _first(turn, lines)
-        if first is not None and _is_free(turn, name):
-            make_hungry(turn.state, turn.state.cells[_pop(lines, first)[2]])
+        if _is_free(turn, name):
+            # Where no tool has room, one of each stands in line for it: nobody would tell a run that waits for nothing.
+            for tool in [each for each in lines if each not in turn.state.hungry] if first is None else [first]:
+                make_hungry(turn.state, turn.state.cells[_pop(lines, tool)[2]])
         if not lines:
             del turn.state.parked[name]
 

@@ -39,7 +39,7 @@ def test_who_keeps_user_namespaces_from_us_is_found(monkeypatch, tmp_path, name,
     (tmp_path / name).write_text(f"{value}\n")
     assert fix_for("bwrap: No permissions to create new namespace") == fix
     (tmp_path / name).write_text("77\n")
-    assert "in a container" in fix_for("bwrap: setting up uid map: Permission denied")
+    assert "start a container" in fix_for("bwrap: setting up uid map: Permission denied")
 
 
 def test_what_bubblewrap_says_has_an_answer():
