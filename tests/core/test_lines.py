@@ -83,6 +83,14 @@ def test_nor_for_one_whose_tool_has_no_room_since_a_moment_ago(forgetful):
     assert at_work(world) == ["c", "now"]
 
 
+def test_who_waits_for_a_tool_alone_stands_in_line_for_it():
+    plan = graph(other("a", locks=["x"]), tool("b", locks=["x"]), other("c"))
+    world = World(plan, {"a": HANGS, "c": HANGS}, limits={"x.y": 1}, forgetful=False).run()
+    world.limits = {"x.y": 0}
+    world.send(e.AttemptEnded(step="a", exit="success"))
+    assert [*world.state.hungry] == ["x.y"], "whoever has room tells those in its line, and nobody else"
+
+
 def other(id_, **more):
     return {"id": id_, "tool": "x.other", **more}
 

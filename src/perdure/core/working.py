@@ -1,5 +1,6 @@
 """Acting steps: when an attempt may begin, and what follows from how it went."""
 
+from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import Any
 
@@ -149,13 +150,17 @@ def _park(turn: Deciding, cell: Cell, lock: str) -> None:
     heappush(turn.state.parked.setdefault(lock, {}).setdefault(cell.traits.tool, []), entry)
 
 
+def _without_anybody_in_line(turn: Deciding, tools: Iterable[str]) -> list[str]:
+    return [each for each in tools if turn.state.names.tool(each) not in turn.state.hungry]
+
+
 def _unpark(turn: Deciding) -> None:
     """For each lock that is free again, let one in whose tool has room: the most important, then the oldest."""
     for name, lines in tuple(turn.state.parked.items()):
         first = _first(turn, lines)
         if _is_free(turn, name):
             # Where no tool has room, one of each stands in line for it: nobody would tell a run that waits for nothing.
-            for tool in [each for each in lines if each not in turn.state.hungry] if first is None else [first]:
+            for tool in _without_anybody_in_line(turn, lines) if first is None else [first]:
                 make_hungry(turn.state, turn.state.cells[_pop(lines, tool)[2]])
         if not lines:
             del turn.state.parked[name]
