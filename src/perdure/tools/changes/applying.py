@@ -71,17 +71,24 @@ class Applying:
         for n, each in enumerate(self._changes.files):
             if kept := self._placing.clear(n, each):
                 self.notes.append(f"{each.path}: what somebody wrote at the last moment is kept as {kept}")
-        for each in self._changes.closed:
-            self._close(each)
+        self._close(self._changes.closed)
         if self._placing.lost:
             self.notes.append(f"attributes that could not be kept: {', '.join(self._placing.lost)}")
 
-    def _close(self, change: Change) -> None:
-        try:
-            if not bring(self._tree, self._tag, change):
-                self.notes.append(f"{change.path}: stays, because there is something in it")
-        except (Conflict, OSError) as error:
-            self.notes.append(f"{change.path}: stays as it is: {error}")
+    def _close(self, changes: Sequence[Change]) -> None:
+        """What others keep from it is told. A disk that fails is no reason to leave the rest, but to come again."""
+        failed: list[OSError] = []
+        for each in changes:
+            try:
+                with _about(each):
+                    if not bring(self._tree, self._tag, each):
+                        self.notes.append(f"{each.path}: stays, because there is something in it")
+            except (Conflict, PermissionError) as error:
+                self.notes.append(f"{each.path}: stays as it is: {error}")
+            except OSError as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
 
     def _back(self, cause: Exception) -> list[Conflict | OSError]:
         """Bring everything back, whatever happens on the way; what could not be."""
@@ -90,8 +97,10 @@ class Applying:
             untouched = self._fresh and n > self._reached
             if not untouched and not (isinstance(cause, Conflict) and cause.change is each):
                 torn += self._file_back(n, each)
-        for each in reversed(self._changes.made):
-            self._close(each.inverse)
+        try:
+            self._close([each.inverse for each in reversed(self._changes.made)])
+        except OSError as error:
+            torn.append(error)
         return torn
 
     def _file_back(self, n: int, change: Change) -> list[Conflict | OSError]:

@@ -11,7 +11,7 @@ from perdure.core.policy import Deed
 from perdure.tools.changes.applying import Applying, Trouble
 from perdure.tools.changes.conflict import Conflict
 from perdure.tools.changes.durable import PRIVATE_FILE, make_private
-from perdure.tools.changes.failing import Failing
+from perdure.tools.changes.failing import Failing, said
 from perdure.tools.changes.images import Images
 from perdure.tools.changes.intents import Intent, Intents, set_of
 from perdure.tools.changes.judging import Judging
@@ -155,7 +155,7 @@ class Desk:
             return self._done(intent, applying)
         except OSError as error:
             raise ToolFailure(
-                "in_doubt", f"all files are changed, but it could not be written down: {error}"
+                "in_doubt", f"all files are changed, but the end of it failed: {said(error)}"
             ) from error
 
     def _done(self, intent: Intent, applying: Applying) -> Output:

@@ -27,7 +27,7 @@ class Failing:
         """Why a set was not carried out. `fresh`: it was begun just now, so what others wrote holds none of it."""
         conflicts = [each for each in dict.fromkeys((trouble.cause, *trouble.torn)) if isinstance(each, Conflict)]
         if trouble.torn or (conflicts and not fresh):
-            why = "; ".join(map(_said, dict.fromkeys((trouble.cause, *trouble.torn))))
+            why = "; ".join(map(said, dict.fromkeys((trouble.cause, *trouble.torn))))
             detail = {"conflicts": self._details(conflicts), "files": account()}
             return ToolFailure("in_doubt", f"the change set is not whole: {why}", detail=detail)
         if conflicts:
@@ -35,7 +35,7 @@ class Failing:
         cause = trouble.cause
         if isinstance(cause, ToolFailure):
             return cause
-        return ToolFailure("unavailable", f"nothing was changed: {_said(cause)}")
+        return ToolFailure("unavailable", f"nothing was changed: {said(cause)}")
 
     def conflict(self, conflicts: Sequence[Conflict]) -> ToolFailure:
         """Others were there first, and everything is as they want it."""
@@ -72,7 +72,7 @@ class Failing:
         return self._bytes(kept) if kept == now else None
 
 
-def _said(error: Exception) -> str:
+def said(error: Exception) -> str:
     """In words, without the number that the system has for it."""
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename} cannot be changed: {error.strerror}"
