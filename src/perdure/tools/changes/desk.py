@@ -154,9 +154,7 @@ class Desk:
         try:
             return self._done(intent, applying)
         except OSError as error:
-            raise ToolFailure(
-                "in_doubt", f"all files are changed, but the end of it failed: {said(error)}"
-            ) from error
+            raise ToolFailure("in_doubt", f"all files are changed, but the end of it failed: {said(error)}") from error
 
     def _done(self, intent: Intent, applying: Applying) -> Output:
         """Past the point of no return."""
