@@ -7,10 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from perdure.plan.expr.template import escaped as escaped
+    from perdure.plan.inlining import inlined as inlined
     from perdure.plan.limits import Limits as Limits
     from perdure.plan.model.document import Plan as Plan
     from perdure.plan.problems import PlanError as PlanError
     from perdure.plan.problems import Problem as Problem
+    from perdure.plan.raw import is_list as is_list
+    from perdure.plan.raw import is_mapping as is_mapping
     from perdure.plan.toolbox import Toolbox as Toolbox
 
 _HOMES: Final = {
@@ -19,9 +23,23 @@ _HOMES: Final = {
     "PlanError": "perdure.plan.problems",
     "Problem": "perdure.plan.problems",
     "Toolbox": "perdure.plan.toolbox",
+    "escaped": "perdure.plan.expr.template",
+    "inlined": "perdure.plan.inlining",
+    "is_list": "perdure.plan.raw",
+    "is_mapping": "perdure.plan.raw",
 }
 
-__all__ = ["Limits", "Plan", "PlanError", "Problem", "Toolbox"]
+__all__ = [
+    "Limits",
+    "Plan",
+    "PlanError",
+    "Problem",
+    "Toolbox",
+    "escaped",
+    "inlined",
+    "is_list",
+    "is_mapping",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ from functools import cache
 from importlib import resources
 
 from perdure import Agent
-from perdure.agents.reading import agents_in
+from perdure.agents import agents_in
 
 
 @cache

@@ -6,9 +6,7 @@ So plans of labels and agents alone, which have neither tasks nor inputs, can be
 from collections.abc import Mapping
 from typing import Any, Final
 
-from perdure.plan import Plan
-from perdure.plan.expr import escaped
-from perdure.plan.raw import is_mapping
+from perdure.plan import Plan, escaped, is_mapping
 
 TAKEN: Final[Mapping[str, Any]] = {
     "goal": {"type": "string", "default": ""},

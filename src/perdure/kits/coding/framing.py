@@ -5,12 +5,10 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
-from perdure.agents.templates import Template, classify, template_of
+from perdure.agents import Template, classify, template_of
 from perdure.kits.coding import plans
 from perdure.kits.coding.completing import completed
-from perdure.plan import Plan
-from perdure.plan.inlining import inlined
-from perdure.plan.reading import read_bytes
+from perdure.plan import Plan, inlined
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -30,7 +28,8 @@ def framed(shape: Plan) -> Plan:
     `summary`, `changes` and `rest`; what a plan does not say of that is added.
     """
     parts = {**plans(), SHAPE: completed(shape)}
-    return inlined(_read("frame.yaml"), parts)
+    with resources.as_file(resources.files(HOME).joinpath("frame.yaml")) as file:
+        return inlined(Plan.load(file), parts)
 
 
 @cache
@@ -51,8 +50,3 @@ def template_for(goal: str) -> tuple[Template, str]:
 
 def _files(place: str) -> "Iterator[Traversable]":
     return resources.files(HOME).joinpath(place).iterdir()
-
-
-def _read(*place: str) -> Plan:
-    file = resources.files(HOME).joinpath(*place)
-    return read_bytes(file.read_bytes(), place[-1], "yaml").usable()

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from perdure.engine import Result, Visit
 from perdure.kits.coding.telling import told
-from perdure.plan.raw import is_list, is_mapping
+from perdure.plan import is_list, is_mapping
 from perdure.plan.visible import visible
 
 WANTING: Final = "needs_work"

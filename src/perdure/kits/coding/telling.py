@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from perdure.engine import Visit
-from perdure.plan.raw import is_list, is_mapping
+from perdure.plan import is_list, is_mapping
 from perdure.plan.visible import number_of
 
 FEW: Final = 4
