@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
+from perdure.collector import spare_what_is_loaded
 from perdure.control import serve, socket_of
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, accept, is_said_before, reopened
@@ -32,7 +33,6 @@ from perdure.engine.replanning import let_replan
 from perdure.engine.requests import replies_of
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
-from perdure.engine.sparing import spare_what_is_loaded
 from perdure.engine.starting import accepted, first_fact
 from perdure.errors import PerdureError
 from perdure.journal import open_journal
