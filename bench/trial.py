@@ -90,7 +90,7 @@ def _command(job: Job, root: Path, *more: str) -> list[str]:
 
 def _launch(command: Sequence[str], limit: float) -> Process:
     quiet = {"PYTHONDONTWRITEBYTECODE": "1", "LANGSMITH_TRACING": "false", "DO_NOT_TRACK": "1"}
-    return run(command, limit, BENCH_SPAWN_TIME=str(time.time()), **quiet)
+    return run(command, limit, **quiet)
 
 
 def _whole(job: Job, root: Path, limit: float) -> Row:

@@ -48,9 +48,15 @@ def modules() -> Iterator[str]:
     for room in (SOURCE, *rooms()):
         name = room.relative_to(SOURCE.parent).as_posix()
         yield f"## {name.removeprefix('perdure/')}\n\n{says(room / '__init__.py')}\n\n"
+        yield from _table(room, ordered.get(name.replace("/", "."), []))
+
+
+def _table(room: Path, order: list[str]) -> Iterator[str]:
+    """A row for each file; a room that has none but its own has no table."""
+    files = sorted(_files(room), key=lambda path: _place(order, path.stem))
+    if files:
         yield "| module | what it is |\n|---|---|\n"
-        order = ordered.get(name.replace("/", "."), [])
-        for path in sorted(_files(room), key=lambda path: _place(order, path.stem)):
+        for path in files:
             yield f"| [{path.stem}](../../{path.relative_to(ROOT).as_posix()}) | {says(path)} |\n"
         yield "\n"
 

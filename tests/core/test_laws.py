@@ -4,7 +4,6 @@ import json
 import random
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import sha256
 
 import msgspec
 import pytest
@@ -14,6 +13,7 @@ from random_edits import some_revision
 from random_plans import COMMON, a_plan
 from recoveries import persisting, recovering, straying
 from self_changing import WANTED, adjuster, growing, reviser
+from sequences import drawn
 from spenders import REPORTS, Auditor, budgeted, crowded
 
 from perdure.core import events as e
@@ -97,10 +97,6 @@ SEVENTH = replace(
 )
 
 EIGHTH = replace(SEVENTH, replans=True, answers=SEVENTH.answers + 250 * (Outcome({"replan": {"by": "lot"}}),))
-
-
-def drawn(*parts):
-    return int.from_bytes(sha256("|".join(map(str, parts)).encode()).digest()[:4])
 
 
 def grower(view):

@@ -103,5 +103,18 @@ def test_what_commands_share_knows_no_command():
         assert commands.isdisjoint(known), path.name
 
 
+def test_nothing_is_called_by_a_word_that_says_nothing():
+    empty = re.compile(r"(?i)(?<![a-z])(?:utils?|helpers?|managers?|handlers?)(?![a-z])")
+    defined = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    names = [
+        (path.relative_to(SOURCE).as_posix(), name)
+        for path in SOURCE.rglob("*.py")
+        for name in [*path.relative_to(SOURCE).with_suffix("").parts]
+        + [each.name for each in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(each, defined)]
+    ]
+    assert len(names) > 5_000
+    assert [each for each in names if empty.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", each[1]))] == []
+
+
 def test_every_module_says_what_it_is():
     assert [path.name for room in modules.rooms() for path in room.glob("*.py") if not modules.says(path)] == []

@@ -27,7 +27,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
-LINKING = [*PAGES, *sorted(ROOT.glob("src/perdure/errors/pages/*.md"))]
+READ = [*PAGES, *sorted(ROOT.glob("bench/*.md"))]
+LINKING = [*READ, *sorted(ROOT.glob("src/perdure/errors/pages/*.md"))]
 TOOLS = toolbox_of([*BUILTIN, *HANDS])
 UNKNOWN_TOOL = "PRD1401"
 """Plans in the docs may call tools that are made up; what comes with Perdure is called as it wants to be called."""
@@ -199,10 +200,44 @@ def test_every_error_code_is_documented():
     assert [code for code in errors.codes() if code not in text] == []
 
 
-def test_the_docs_speak_of_the_project_alone():
-    forbidden = re.compile(r"/(?:work|home|root|tmp)/|pypi\.org|registry\.npmjs|files\.pythonhosted")
-    found = [page.name for page in PAGES if forbidden.search(page.read_text(encoding="utf-8"))]
+def test_the_docs_name_no_place_of_anybodys_machine():
+    """Code and tests may: what is in a sandbox has absolute paths, and so has what must be refused."""
+    forbidden = re.compile(r"/(?:work|home|root|tmp)/")
+    found = [str(page.relative_to(ROOT)) for page in READ if forbidden.search(page.read_text(encoding="utf-8"))]
     assert found == []
+
+
+def kept():
+    """Every file that is kept, and nothing that was made from them."""
+    for (
+        place
+    ) in "*.* .ci/* Makefile LICENSE bench/**/* docs/**/* examples/**/* scripts/**/* src/**/* tests/**/*".split():
+        for path in ROOT.glob(place):
+            if path.is_file() and not MADE.search(path.relative_to(ROOT).as_posix()):
+                yield path
+
+
+MADE = re.compile(r"(?:^|/)(?:__pycache__|\.coverage|\.git$)|^bench/peers/results/|\.egg-info/")
+ELSEWHERE = re.compile(
+    r"(?<![\w.}~-])/(?:work|root|home/(?!me\b)\w+|opt/pypi[\w-]*)/"  # a machine that something was made on
+    r"|pypi\.org|pythonhosted\.org|registry\.(?:npmjs|yarnpkg)|(?:extra-)?index[-]url|find[-]links"  # an index of packages
+    r"|\d-fc-v\d"  # the kernel that somebody has built
+    r"|(?i:co[-]authored[-]by|generated (?:with|by) (?:claude|codex|copilot))|\bCEO\b|DEVELOPERS\.md|this work[p]lace"
+)
+"""What tells of where and by whom this was made; it helps nobody who reads it elsewhere."""
+
+
+def test_everything_speaks_of_the_project_alone():
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8", errors="replace") for path in kept()}
+    assert {"Makefile", "scripts/setup", ".ci/run", "src/perdure/ports.py", "requirements.lock"} <= texts.keys()
+    assert {name: found[0] for name, text in texts.items() if (found := ELSEWHERE.search(text))} == {}
+
+
+@pytest.mark.parametrize("page", READ, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_table_is_empty(page):
+    lines = [*prose(page).splitlines(), ""]
+    ends = [n for n, line in enumerate(lines) if re.fullmatch(r"\|[ :|-]+\|", line)]
+    assert [lines[n - 1] for n in ends if not lines[n + 1].startswith("|")] == []
 
 
 def test_every_built_in_tool_is_documented():

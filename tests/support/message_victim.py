@@ -20,7 +20,7 @@ from perdure.cli.reaching import reach
 from perdure.config import load
 from perdure.control import Request
 from perdure.engine import View
-from perdure.engine.requests import handler
+from perdure.engine.requests import replies_of
 from perdure.errors import PerdureError
 from perdure.ports import Filter, Locked, NoJournal
 from perdure.runtime.keys import key_of
@@ -134,7 +134,7 @@ async def done(engine, request):
 
 
 async def _heard(engine, request):
-    return await handler(engine)(Request(request, os.getpid(), os.getuid()))
+    return await replies_of(engine)(Request(request, os.getpid(), os.getuid()))
 
 
 # ------------------------------------------------------------------------------- those who do whatever comes to mind

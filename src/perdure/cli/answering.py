@@ -10,7 +10,7 @@ import click
 
 from perdure.cli.codes import USAGE
 from perdure.cli.hints import answering as commands
-from perdure.cli.inputs import value_from
+from perdure.cli.inputs import json_or_text, value_from
 from perdure.cli.journals import opened
 from perdure.cli.messages import tell
 from perdure.cli.printing import STANDARD_STREAM
@@ -214,14 +214,6 @@ def approval(question: QuestionAsked, *, yes: bool) -> bool:
         hint = f"answer with: perdure answer RUN {question.question} VALUE"
         raise OtherQuestion(f"{question.question} is not answered with yes or no", hint)
     return yes
-
-
-def json_or_text(text: str) -> Any:
-    """JSON, or else the text as it is."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _shown(value: Any) -> str:

@@ -21,21 +21,15 @@ from perdure.cli.reaching import ask_owner
 from perdure.cli.toolsets import toolset_here
 from perdure.config import Settings, load
 from perdure.control import NoOwner, OwnerRefused
-from perdure.errors import PerdureError
+from perdure.errors import HandedOn, PerdureError
 from perdure.plan import Plan
 from perdure.plan.visible import visible
 
 
-class NotDetached(PerdureError):
+class NotDetached(HandedOn):
     """The process in the background ended before the run had begun, or said why it cannot."""
 
     code: ClassVar[str] = "PRD3105"
-
-    def __init__(self, message: str, help: str = "", code: str = "", exit_code: int = 1) -> None:  # noqa: A002  the word users read
-        super().__init__(message, help)
-        self.exit_code = exit_code
-        if code:
-            vars(self)["code"] = code  # it hands on what happened in the other process
 
 
 # ------------------------------------------------------------------------------- the one that leaves

@@ -1,4 +1,4 @@
-"""The inputs of a run, as they are given on a command line."""
+"""Inputs and other values, as they are given on a command line."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -55,6 +55,14 @@ def value_from(name: str, text: str, schema: Any, option: str) -> Any:
             return text
         told = f"{name}={visible(text, 60)}: {' or '.join(sorted(kinds))} is wanted, and this is not JSON"
         raise click.BadParameter(told, param_hint=option) from error
+
+
+def json_or_text(text: str) -> Any:
+    """JSON, or else the text as it is."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _kinds(schema: Any) -> set[str]:

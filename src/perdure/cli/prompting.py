@@ -1,6 +1,5 @@
 """Questions on a terminal: somebody is asked again until the answer fits."""
 
-import json
 import sys
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,7 +8,7 @@ import click
 
 from perdure.cli.commands import command
 from perdure.cli.hints import asked
-from perdure.cli.inputs import value_from
+from perdure.cli.inputs import json_or_text, value_from
 from perdure.core.accepting import flaw_in
 from perdure.core.events import QuestionAsked
 from perdure.core.refusing import NoQuestion
@@ -46,20 +45,13 @@ def _ask(question: QuestionAsked) -> Any:
         return {name: value for name, schema in fields.items() if (value := _field(question, name, schema)) is not None}
     text: str = click.prompt(_wanted(question), err=True)
     is_word = question.about == "plan" and question.answer in {"text", "choice"}
-    return text if is_word else _json(text)
+    return text if is_word else json_or_text(text)
 
 
 def _wanted(question: QuestionAsked) -> str:
     if question.about == "budget":
         return f"a number, {' or '.join(question.choices)}"
     return visible(" or ".join(question.choices)) or ("JSON" if question.answer == "form" else "text")
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 # ------------------------------------------------------------------------------- forms

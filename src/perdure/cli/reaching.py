@@ -106,10 +106,10 @@ async def do_here(settings: Settings, request: Mapping[str, Any]) -> Reached:
     """
     from perdure.cli.kits import kit_tools  # noqa: PLC0415  as below
     from perdure.engine import Engine  # noqa: PLC0415  most messages go to an owner and need no engine here
-    from perdure.engine.requests import handler  # noqa: PLC0415  as above
+    from perdure.engine.requests import replies_of  # noqa: PLC0415  as above
     from perdure.tools.builtin import HANDS  # noqa: PLC0415  as above
 
     manners: dict[str, Any] = {"network": settings.network_disk, "agent_planning": settings.agent_planning}
     async with Engine.open(settings.db, tools=(*HANDS, *kit_tools()), idle=True, **manners) as engine:
-        reply = await handler(engine)(Request(dict(request), os.getpid(), os.getuid()))
+        reply = await replies_of(engine)(Request(dict(request), os.getpid(), os.getuid()))
         return Reached(reply["done"], driven=False)

@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from perdure.cli.answering import json_or_text
+from perdure.cli.inputs import json_or_text
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.messages import tell
 from perdure.cli.printing import json_option

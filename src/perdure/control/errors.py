@@ -2,23 +2,17 @@
 
 from typing import ClassVar
 
-from perdure.errors import PerdureError
+from perdure.errors import HandedOn, PerdureError
 
 
 class ControlError(PerdureError):
     """A message did not get to the owner, or no good answer came back."""
 
 
-class OwnerRefused(ControlError):
+class OwnerRefused(HandedOn, ControlError):
     """The owner got the message and did not do it. It carries the owner's own code, if there was one."""
 
     code: ClassVar[str] = "PRD2301"
-
-    def __init__(self, message: str, help: str = "", code: str = "", exit_code: int = 1) -> None:  # noqa: A002  the word users read
-        super().__init__(message, help)
-        self.exit_code = exit_code
-        if code:
-            vars(self)["code"] = code  # a class has one code; this one hands on what happened elsewhere
 
 
 class NoOwner(ControlError):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from heapq import heapify
 from typing import Final
 
+from perdure.collector import Undisturbed
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Graph, Grown, Scope, Serial
 from perdure.core.learning import rank_of
@@ -18,7 +19,6 @@ from perdure.plan.grafting import Graft, take
 from perdure.plan.index import Node, within
 from perdure.plan.model.edits import EDIT
 from perdure.plan.model.steps import MapStep
-from perdure.plan.raw import Undisturbed
 
 _CHOOSERS: Final = frozenset({e.NEXT_STEPS, e.ADJUSTER, e.REPLANNER, e.PLANNER})
 """Who revises plans because of what steps have given."""

@@ -10,6 +10,7 @@ Whoever is refused is told every reason, in sentences that edits can be repaired
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from perdure.collector import Undisturbed
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Graph, Serial
 from perdure.core.refitting import bodies_in, cells_at, first_new, owned
@@ -25,7 +26,6 @@ from perdure.plan.index import Node, Section, within
 from perdure.plan.limits import Limits
 from perdure.plan.model.edits import Amend, AnyEdit, Insert, Remove, Replace
 from perdure.plan.problems import Problem
-from perdure.plan.raw import Undisturbed
 
 ANY = -1
 """Stands for the present revision, whatever it is."""

@@ -18,6 +18,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from perdure.collector import Undisturbed
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, Message, accept, reopened
 from perdure.core.adjusting import adjust, look_at_revised
@@ -36,7 +37,6 @@ from perdure.core.state import Rules, State, Timer
 from perdure.core.waiting import settle_ask, settle_mark, settle_rollback, settle_stopped_pause, settle_wait
 from perdure.core.working import feed, settle_stopped_work, settle_work
 from perdure.plan.index import Node
-from perdure.plan.raw import Undisturbed
 
 CANCELLED: Final = Failure("cancelled", "it was cancelled")
 """Why a step ends that somebody has cancelled; nobody else says so in these words."""

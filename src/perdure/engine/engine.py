@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 
+from perdure.collector import spare_what_is_loaded
 from perdure.control import serve, socket_of
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, accept, is_said_before, reopened
@@ -29,10 +30,9 @@ from perdure.engine.memory import Recollection
 from perdure.engine.planning import check_gate
 from perdure.engine.reaching import Elsewhere, hands_for, layers_of, state_of, tools_of
 from perdure.engine.replanning import let_replan
-from perdure.engine.requests import handler
+from perdure.engine.requests import replies_of
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
-from perdure.engine.sparing import spare_what_is_loaded
 from perdure.engine.starting import accepted, first_fact
 from perdure.errors import PerdureError
 from perdure.journal import open_journal
@@ -180,7 +180,7 @@ class Engine:
                 host.room.close()
             await host.note_locks()
             if journal is None and str(path) != ":memory:":
-                await closing.enter_async_context(serve(socket_of(Path(path)), handler(engine)))
+                await closing.enter_async_context(serve(socket_of(Path(path)), replies_of(engine)))
                 if supervise:
                     supervisor = Supervisor(flag_of(path), host.left, memory, host.grace)
                     host.heart = (await closing.enter_async_context(supervisor)).beat

@@ -36,11 +36,11 @@ class OtherModels(PerdureError):
     exit_code: int = 75  # EX_TEMPFAIL: once the owner has left, the same command can succeed
 
 
-def handler(engine: "Engine") -> Callable[[Request], Awaitable[Reply]]:
+def replies_of(engine: "Engine") -> Callable[[Request], Awaitable[Reply]]:
     """Answers requests by the engine. Each answer says who gives it, so that whoever follows sees when that changes."""
     owner = token_hex(8)
 
-    async def handle(request: Request) -> Reply:
+    async def reply_to(request: Request) -> Reply:
         asked = request.body
         verb = asked.get("do")
         known = _VERBS.get(str(verb))
@@ -54,7 +54,7 @@ def handler(engine: "Engine") -> Callable[[Request], Awaitable[Reply]]:
             raise Passing("the process that has the journal only hands on a message", "try again")
         return {"done": await known(engine, names), "driven": not engine.idle, "owner": owner}
 
-    return handle
+    return reply_to
 
 
 async def _start(engine: "Engine", given: dict[str, Any]) -> Any:

@@ -23,6 +23,16 @@ class PerdureError(Exception):
         self.help = help
 
 
+class HandedOn(PerdureError):
+    """What happened in another process, with the code and the exit code that it has there."""
+
+    def __init__(self, message: str, help: str = "", code: str = "", exit_code: int = 1) -> None:  # noqa: A002  the word users read
+        super().__init__(message, help)
+        self.exit_code = exit_code
+        if code:
+            vars(self)["code"] = code  # a class has one code; this one hands on that of another
+
+
 def codes() -> list[str]:
     """Every code that has a page."""
     return sorted(page.name.removesuffix(".md") for page in _pages().iterdir() if page.name.endswith(".md"))

@@ -6,13 +6,14 @@ from heapq import heapify, heappop, heappush
 from math import ceil
 from typing import Any, Final
 
+from perdure.collector import Undisturbed
 from perdure.plan.flow import SerialFlow, needed_by
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import Estimate
 from perdure.plan.model.steps import AskStep, DoneStep, FailStep, MapStep, Working
 from perdure.plan.paths import components
-from perdure.plan.raw import Undisturbed, is_list
+from perdure.plan.raw import is_list
 from perdure.plan.visible import lapse, money, number_of, visible
 
 SHOWN: Final = 8

@@ -85,16 +85,21 @@ def first_of(problems: Iterable[Problem]) -> list[Problem]:
     return found
 
 
+def listed(problems: Sequence[Problem]) -> str:
+    """A line for each, as far as one message holds them."""
+    told = [str(problem) for problem in problems[:TOLD]]
+    if len(problems) > TOLD:
+        told.append(f"and {len(problems) - TOLD:,} more")
+    return "\n".join(told)
+
+
 class HasProblems(PerdureError):
     """Something that somebody has written cannot be used. `problems` holds every reason."""
 
     exit_code: int = 6
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        told = [str(problem) for problem in problems[:TOLD]]
-        if len(problems) > TOLD:
-            told.append(f"and {len(problems) - TOLD:,} more")
-        super().__init__("\n".join(told))
+        super().__init__(listed(problems))
         self.problems = tuple(problems)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
+from perdure.collector import Undisturbed
 from perdure.core import events as e
 from perdure.core.accepting import Look, Mended, Message
 from perdure.core.calls import Outcome
@@ -23,7 +24,6 @@ from perdure.core.state import State
 from perdure.core.turn import Command, StartAttempt, caused, pending, status_of, turn
 from perdure.core.values import keep, well_formed
 from perdure.errors import PerdureError
-from perdure.plan.raw import Undisturbed
 from perdure.ports import (
     Artifact,
     Attempt,

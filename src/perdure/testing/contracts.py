@@ -14,7 +14,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -42,6 +42,7 @@ __all__ = ["JOURNAL_LAWS"]
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+J = TypeVar("J", bound=Journal)
 Make = Callable[[], Awaitable[Journal]]
 Law = Callable[[Make], Awaitable[None]]
 NOON: Final = 1_800_000_000_000
@@ -61,7 +62,8 @@ def an_artifact(data: bytes) -> Artifact:
     return Artifact(sha256(data).hexdigest(), data)
 
 
-def _same(found: object, wanted: object, law: str) -> None:
+def same(found: object, wanted: object, law: str) -> None:
+    """Whether what was found is what the law wants; `AssertionError` if not."""
     if found != wanted:
         raise AssertionError(f"{law}: found {str(found)[:500]}, wanted {str(wanted)[:500]}")
 
@@ -75,7 +77,8 @@ async def _refused(work: Awaitable[object], error: type[JournalError], law: str)
 
 
 @asynccontextmanager
-async def _made(make: Make) -> "AsyncGenerator[Journal]":
+async def made(make: Callable[[], Awaitable[J]]) -> "AsyncGenerator[J]":
+    """An empty journal, closed at the end."""
     journal = await make()
     try:
         yield journal
@@ -92,36 +95,36 @@ async def _sequence(journal: Journal, run: str) -> list[int]:
 
 async def entries_come_back_as_they_were(make: Make) -> None:
     """Order, types, times and bytes."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         turns = [a_turn("r_1", 1, 3), a_turn("r_1", 4, 1, body=b"null"), a_turn("r_1", 5, 2)]
         for turn in turns:
             await journal.append(turn)
         wanted = [entry for turn in turns for entry in turn.entries]
-        _same(await journal.read("r_1"), wanted, "what is read is what was written")
-        _same(await journal.load("r_1"), (await journal.run("r_1"), wanted), "loading gives all of it")
+        same(await journal.read("r_1"), wanted, "what is read is what was written")
+        same(await journal.load("r_1"), (await journal.run("r_1"), wanted), "loading gives all of it")
 
 
 async def any_bytes_are_kept(make: Make) -> None:
     """A body is not looked at; a goal may hold half a surrogate pair."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         bodies = [b"", b'"\\ud800"', '"é\u2028𝄞"'.encode(), b"\xff\x00'; DROP TABLE entries; --", b"[" * 100_000]
         entries = [Entry("r_1", seq, "Odd", seq, body) for seq, body in enumerate(bodies, 1)]
         summary = Summary("running", goal="half \ud800 of 𝄞 \x00", counters=b'{"steps":3}')
         await journal.append(Turn("r_1", 1, entries, summary=summary))
-        _same([entry.body for entry in await journal.read("r_1")], bodies, "bodies are kept")
-        _same((await journal.run("r_1")).summary, summary, "a summary is kept")
-        _same((await journal.verify("r_1")).bad_seq, None, "odd bytes verify")
+        same([entry.body for entry in await journal.read("r_1")], bodies, "bodies are kept")
+        same((await journal.run("r_1")).summary, summary, "a summary is kept")
+        same((await journal.verify("r_1")).bad_seq, None, "odd bytes verify")
 
 
 async def a_turn_must_follow(make: Make) -> None:
     """Only the next number is taken: none twice, none left out."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         await _refused(journal.append(a_turn("r_1", 2)), OutOfOrder, "a run begins with entry 1")
         await journal.append(a_turn("r_1", 1, 2))
         for first in (0, 1, 2, 4):
             turn = replace(a_turn("r_1", first), summary=RUNNING)
             await _refused(journal.append(turn), OutOfOrder, f"a turn that begins with {first} does not follow 2")
-        _same(await _sequence(journal, "r_1"), [1, 2], "what is refused leaves nothing behind")
+        same(await _sequence(journal, "r_1"), [1, 2], "what is refused leaves nothing behind")
 
 
 async def a_turn_is_whole(make: Make) -> None:
@@ -146,21 +149,21 @@ async def a_turn_is_whole(make: Make) -> None:
         "a question asked twice": replace(good, asked=["q_1", "q_1"]),
         "an answer to no question": replace(good, answered=["q_2"]),
     }
-    async with _made(make) as journal:
+    async with made(make) as journal:
         for what, turn in bad.items():
             await _refused(journal.append(turn), Malformed, what)
         missing = replace(good, artifacts=[value, Artifact("0" * 64)])
         await _refused(journal.append(missing), UnknownArtifact, "an artifact that is not there")
-        _same(await journal.runs(), [], "nothing is left of a refused turn")
-        _same(await journal.questions(), [], "no question is left of a refused turn")
+        same(await journal.runs(), [], "nothing is left of a refused turn")
+        same(await journal.questions(), [], "no question is left of a refused turn")
         await _refused(journal.artifact(value.digest), UnknownArtifact, "no artifact is left of a refused turn")
         await journal.append(good)
-        _same(await _sequence(journal, "r_1"), [1, 2], "the same turn made right is taken")
+        same(await _sequence(journal, "r_1"), [1, 2], "the same turn made right is taken")
 
 
 async def a_bad_turn_stands_alone(make: Make) -> None:
     """Turns that are handed over together share a commit, never a failure."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         good = [a_turn(f"r_{n}", 1) for n in range(40)]
         bad = [
             a_turn("r_x", 7),
@@ -170,35 +173,35 @@ async def a_bad_turn_stands_alone(make: Make) -> None:
         mixed = [*good[:20], *bad, *good[20:]]
         outcomes = await asyncio.gather(*map(journal.append, mixed), return_exceptions=True)
         failed = [turn.run for turn, outcome in zip(mixed, outcomes, strict=True) if outcome is not None]
-        _same(failed, ["r_x", "r_y", "r_z"], "only the bad ones fail")
-        _same(len(await journal.runs(limit=100)), 40, "the others are kept")
+        same(failed, ["r_x", "r_y", "r_z"], "only the bad ones fail")
+        same(len(await journal.runs(limit=100)), 40, "the others are kept")
 
 
 async def turns_are_kept_in_the_order_of_the_calls(make: Make) -> None:
     """Nobody has to wait for one turn before handing over the next."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         await asyncio.gather(*(journal.append(a_turn("r_1", first, 2)) for first in range(1, 401, 2)))
-        _same(await _sequence(journal, "r_1"), list(range(1, 401)), "turns follow one another")
-        _same((await journal.verify("r_1")).entries, 400, "the chain holds")
+        same(await _sequence(journal, "r_1"), list(range(1, 401)), "turns follow one another")
+        same((await journal.verify("r_1")).entries, 400, "the chain holds")
 
 
 async def a_cancelled_wait_cancels_no_turn(make: Make) -> None:
     """What was handed over is kept, whether somebody waits for it or not."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         waiting = asyncio.ensure_future(journal.append(a_turn("r_1", 1)))
         waiting.cancel()
         await journal.append(a_turn("r_1", 2))
-        _same(await _sequence(journal, "r_1"), [1, 2], "the turn was kept")
+        same(await _sequence(journal, "r_1"), [1, 2], "the turn was kept")
 
 
 async def time_is_only_written_down(make: Make) -> None:
     """A clock that is set back a day changes no order."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         for first, at in ((1, NOON), (2, NOON - 86_400_000), (3, NOON + 5)):
             await journal.append(a_turn("r_1", first, at=at))
         await journal.append(a_turn("r_2", 1, at=NOON - 86_400_000))
-        _same(await _sequence(journal, "r_1"), [1, 2, 3], "order comes from the numbers")
-        _same([run.id for run in await journal.runs()], ["r_2", "r_1"], "runs are listed by creation")
+        same(await _sequence(journal, "r_1"), [1, 2, 3], "order comes from the numbers")
+        same([run.id for run in await journal.runs()], ["r_2", "r_1"], "runs are listed by creation")
 
 
 # ------------------------------------------------------------ reading
@@ -206,25 +209,25 @@ async def time_is_only_written_down(make: Make) -> None:
 
 async def reading_is_paged(make: Make) -> None:
     """By the last number seen."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         await journal.append(a_turn("r_1", 1, 25))
         found: list[int] = []
         while page := await journal.read("r_1", found[-1] if found else 0, 10):
             found += [entry.seq for entry in page]
-        _same(found, list(range(1, 26)), "pages join without a gap")
-        _same(await journal.read("r_2"), [], "a run that is not there has no entries")
+        same(found, list(range(1, 26)), "pages join without a gap")
+        same(await journal.read("r_2"), [], "a run that is not there has no entries")
 
 
 async def runs_are_listed_newest_first(make: Make) -> None:
     """Filtered, and paged by the number of the last one seen, also while new ones come."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         for n in range(30):
             status = Summary("failed" if n % 3 else "running", session=f"s_{n % 2}", parent="r_p", over=bool(n % 3))
             await journal.append(replace(a_turn(f"r_{n:02}", 1, at=NOON + n), summary=status))
         first = await journal.runs(limit=10)
         await journal.append(a_turn("r_new", 1))
         rest = await journal.runs(before=first[-1].number, limit=100)
-        _same([run.id for run in [*first, *rest]], [f"r_{n:02}" for n in reversed(range(30))], "pages join")
+        same([run.id for run in [*first, *rest]], [f"r_{n:02}" for n in reversed(range(30))], "pages join")
         for where, wanted in (
             (Filter(statuses=["running"], session="s_0"), [n for n in range(30) if n % 6 == 0]),
             (Filter(statuses=["running", "failed"], parent="r_p", since=NOON + 21), list(range(20, 30))),
@@ -232,18 +235,18 @@ async def runs_are_listed_newest_first(make: Make) -> None:
             (Filter(statuses=["' OR 1=1 --"]), []),
         ):
             found = [run.id for run in await journal.runs(where, limit=100)]
-            _same(found, [f"r_{n:02}" for n in reversed(wanted)], f"{where}")
-        _same([run.id for run in await journal.runs(Filter(session="", parent=""))], ["r_new"], "an empty word is one")
+            same(found, [f"r_{n:02}" for n in reversed(wanted)], f"{where}")
+        same([run.id for run in await journal.runs(Filter(session="", parent=""))], ["r_new"], "an empty word is one")
 
 
 async def runs_are_found_by_name(make: Make) -> None:
     """By the id, its unique beginning, or `@last`."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         await _refused(journal.run("@last"), UnknownRun, "there is no last run yet")
         for run in ("r_ab", "r_abc", "r_xy"):
             await journal.append(a_turn(run, 1))
         names = {"r_x": "r_xy", "r_ab": "r_ab", "r_abc": "r_abc", "@last": "r_xy"}
-        _same({name: (await journal.run(name)).id for name in names}, names, "names lead to runs")
+        same({name: (await journal.run(name)).id for name in names}, names, "names lead to runs")
         await _refused(journal.run("r_a"), Ambiguous, "a beginning of two ids")
         for name in ("r_z", "", "%", "r_\ud800", "R_AB"):
             await _refused(journal.run(name), UnknownRun, f"{name!r} names nothing")
@@ -253,51 +256,51 @@ async def runs_are_found_by_name(make: Make) -> None:
 
 async def runs_wake_up(make: Make) -> None:
     """Those whose time has come, longest overdue first."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         for n, wake_at in enumerate((30, None, 10, 20, 99)):
             await journal.append(replace(a_turn(f"r_{n}", 1), summary=replace(RUNNING, wake_at=wake_at)))
-        _same([run.id for run in await journal.due(30)], ["r_2", "r_3", "r_0"], "due at 30")
+        same([run.id for run in await journal.due(30)], ["r_2", "r_3", "r_0"], "due at 30")
         await journal.append(replace(a_turn("r_2", 2), summary=RUNNING))
-        _same([run.id for run in await journal.due(30, limit=1)], ["r_3"], "one that was looked at is not due")
+        same([run.id for run in await journal.due(30, limit=1)], ["r_3"], "one that was looked at is not due")
 
 
 async def questions_stay_until_they_are_answered(make: Make) -> None:
     """In the order of asking, for one run or for all."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         await journal.append(replace(a_turn("r_1", 1), asked=["q_b", "q_a"]))
         await journal.append(replace(a_turn("r_2", 1), asked=["q_a"]))
         await journal.append(replace(a_turn("r_1", 2), answered=["q_a"]))
         opened = await journal.questions()
-        _same([(each.run, each.id) for each in opened], [("r_1", "q_b"), ("r_2", "q_a")], "open questions")
-        _same(opened[0].asked_at, NOON + 1, "a question has the time of its turn")
+        same([(each.run, each.id) for each in opened], [("r_1", "q_b"), ("r_2", "q_a")], "open questions")
+        same(opened[0].asked_at, NOON + 1, "a question has the time of its turn")
         done = await journal.questions("r_1", answered=True)
-        _same([(each.id, each.answered) for each in done], [("q_a", True)], "answered questions of one run")
+        same([(each.id, each.answered) for each in done], [("q_a", True)], "answered questions of one run")
         rest = await journal.questions(after=opened[0].number)
-        _same([each.run for each in rest], ["r_2"], "the next page")
+        same([each.run for each in rest], ["r_2"], "the next page")
         for turn in (replace(a_turn("r_1", 3), answered=["q_a"]), replace(a_turn("r_1", 3), asked=["q_b"])):
             await _refused(journal.append(turn), Malformed, "a question is asked once and answered once")
-        _same((await journal.verify("r_1")).bad_seq, None, "questions verify")
+        same((await journal.verify("r_1")).bad_seq, None, "questions verify")
 
 
 async def artifacts_are_kept_once(make: Make) -> None:
     """Small or large, under their digest, as long as a run names them."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         values = [an_artifact(bytes([n]) * size) for n, size in enumerate((0, 10, MB, MB + 1, 3 * MB))]
         await journal.append(replace(a_turn("r_1", 1), artifacts=values))
         await journal.append(replace(a_turn("r_2", 1), artifacts=[*values[:2], Artifact(values[4].digest)]))
         for value in values:
-            _same(await journal.artifact(value.digest), value.data, "a value comes back")
+            same(await journal.artifact(value.digest), value.data, "a value comes back")
         await _refused(journal.artifact("0" * 64), UnknownArtifact, "no such value")
         await _refused(journal.artifact("no digest"), UnknownArtifact, "no such name")
-        _same((await journal.verify("r_1")).bad_seq, None, "artifacts verify")
+        same((await journal.verify("r_1")).bad_seq, None, "artifacts verify")
         await journal.append(replace(a_turn("r_1", 2), summary=OVER))
-        _same((await journal.sweep(NOON * 2)).artifacts, 2, "values that another run names stay")
-        _same(await journal.artifact(values[4].digest), values[4].data, "a named value stays")
+        same((await journal.sweep(NOON * 2)).artifacts, 2, "values that another run names stay")
+        same(await journal.artifact(values[4].digest), values[4].data, "a named value stays")
 
 
 async def followers_see_every_entry(make: Make) -> None:
     """What is there, then what comes."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         await journal.append(a_turn("r_1", 1, 3))
         found: list[int] = []
 
@@ -312,8 +315,8 @@ async def followers_see_every_entry(make: Make) -> None:
             await asyncio.sleep(0.001)
             await journal.append(a_turn("r_1", first))
         await asyncio.wait_for(watching, 10)
-        _same(found, list(range(2, 13)), "nothing is missed, nothing comes twice")
-        _same([await journal.grown("r_1", 12, 0.01)], [False], "waiting ends")
+        same(found, list(range(2, 13)), "nothing is missed, nothing comes twice")
+        same([await journal.grown("r_1", 12, 0.01)], [False], "waiting ends")
 
 
 # ------------------------------------------------------------ carrying, forgetting, closing
@@ -333,43 +336,43 @@ async def _lines(journal: Journal, run: str) -> list[bytes]:
 
 async def a_run_can_be_carried(make: Make) -> None:
     """Exported from one journal and taken into another, it is the same run and goes on there."""
-    async with _made(make) as source, _made(make) as target:
+    async with made(make) as source, made(make) as target:
         await _rich(source)
         await target.append(a_turn("r_0", 1))
         lines = await _lines(source, "r_1")
         carried = await target.take_in(lines)
-        _same(replace(carried, number=1), await source.run("r_1"), "the same run, with the same head")
-        _same(await target.read("r_1"), await source.read("r_1"), "the same entries")
-        _same((await target.verify("r_1")).bad_seq, None, "it verifies")
-        _same([each.id for each in await target.questions()], ["q_2"], "its questions are open")
-        _same(await _lines(target, "r_1"), lines, "exported again, it is the same file")
+        same(replace(carried, number=1), await source.run("r_1"), "the same run, with the same head")
+        same(await target.read("r_1"), await source.read("r_1"), "the same entries")
+        same((await target.verify("r_1")).bad_seq, None, "it verifies")
+        same([each.id for each in await target.questions()], ["q_2"], "its questions are open")
+        same(await _lines(target, "r_1"), lines, "exported again, it is the same file")
         await target.append(a_turn("r_1", 6))
         await _refused(target.take_in(lines), AlreadyThere, "a run is taken in once")
 
 
 async def a_run_begins_whole_or_not_at_all(make: Make) -> None:
     """Several turns of a new run are kept together; where one is wrong, none is."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         await _rich(journal)
         shown = Summary("running")
         turns = [a_turn("r_2", 1), a_turn("r_2", 2), replace(a_turn("r_2", 3), summary=shown)]
         bad = [turns[0], turns[1], replace(turns[2], artifacts=[Artifact("0" * 64)])]
         await _refused(journal.begin(bad), UnknownArtifact, "one turn names what is not there")
         await _refused(journal.run("r_2"), UnknownRun, "nothing of it was kept")
-        _same((await journal.begin(turns)).head_seq, 3, "all of it was kept")
-        _same((await journal.verify("r_2")).bad_seq, None, "it verifies")
+        same((await journal.begin(turns)).head_seq, 3, "all of it was kept")
+        same((await journal.verify("r_2")).bad_seq, None, "it verifies")
         await journal.append(a_turn("r_2", 4))
         await _refused(journal.begin(turns), AlreadyThere, "a run begins once")
 
 
 async def a_damaged_export_is_refused(make: Make) -> None:
     """Whatever was changed in it, and nothing of it is kept."""
-    async with _made(make) as source, _made(make) as target:
+    async with made(make) as source, made(make) as target:
         await _rich(source)
         lines = await _lines(source, "r_1")
         for damage in _damages(lines):
             await _refused(target.take_in(damage), BadExport, f"{b''.join(damage)[:300]!r}")
-        _same(await target.runs(), [], "nothing was kept")
+        same(await target.runs(), [], "nothing was kept")
 
 
 def _damages(lines: Sequence[bytes]) -> list[list[bytes]]:
@@ -391,20 +394,20 @@ def _damages(lines: Sequence[bytes]) -> list[list[bytes]]:
 
 async def what_is_over_can_be_forgotten(make: Make) -> None:
     """Runs that are over and old, except the newest."""
-    async with _made(make) as journal:
+    async with made(make) as journal:
         for n in range(6):
             summary = RUNNING if n == 1 else OVER
             question = ["q_1"] if n == 0 else []
             turn = replace(a_turn(f"r_{n}", 1, at=NOON + n * 10), summary=summary, asked=question)
             await journal.append(replace(turn, artifacts=[an_artifact(b"%d" % n)]))
         swept = await journal.sweep(NOON + 45, keep=2)
-        _same((swept.runs, swept.artifacts), (3, 3), "three are over, old, and not among the newest two")
-        _same([run.id for run in await journal.runs()], ["r_5", "r_4", "r_1"], "the others stay")
-        _same(await journal.questions(), [], "questions go with their run")
-        _same(await journal.read("r_0"), [], "entries go with their run")
+        same((swept.runs, swept.artifacts), (3, 3), "three are over, old, and not among the newest two")
+        same([run.id for run in await journal.runs()], ["r_5", "r_4", "r_1"], "the others stay")
+        same(await journal.questions(), [], "questions go with their run")
+        same(await journal.read("r_0"), [], "entries go with their run")
         await journal.append(a_turn("r_1", 2))
         await journal.append(a_turn("r_0", 1))
-        _same((await journal.sweep(NOON * 2, keep=2)).runs, 0, "the newest stay whatever their age")
+        same((await journal.sweep(NOON * 2, keep=2)).runs, 0, "the newest stay whatever their age")
 
 
 async def a_closed_journal_takes_nothing(make: Make) -> None:

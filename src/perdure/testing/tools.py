@@ -20,6 +20,7 @@ from typing import Any, Final
 from perdure.core.calls import Call, Outcome
 from perdure.core.policy import Layer, Terms
 from perdure.ports import Attempt
+from perdure.testing.contracts import same
 from perdure.tools.declaring import WORDS, Happened, NotHappened
 from perdure.tools.hands import Hands
 from perdure.tools.performing import ToolPerformer
@@ -119,9 +120,9 @@ async def _a_repetition_changes_nothing(make: Make) -> None:
     first = await trial.call()
     once = trial.look()
     again = await trial.call()
-    _same(trial.look(), once, "a second call of the same deed changes nothing")
+    same(trial.look(), once, "a second call of the same deed changes nothing")
     if trial.tool.repeat == "keyed":
-        _same(again.output, first.output, "a second call under the same key gives what the first one gave")
+        same(again.output, first.output, "a second call under the same key gives what the first one gave")
 
 
 async def _a_probe_finds_what_happened(make: Make) -> None:
@@ -130,16 +131,16 @@ async def _a_probe_finds_what_happened(make: Make) -> None:
     before, found = trial.look(), await trial.probe()
     _true(found != NotHappened(), "a probe never says NotHappened of what happened: it would be done twice")
     _true(found is not None, "a probe finds what happened, while the world can be reached")
-    _same(found, Happened(outcome.output), "Happened carries what the call gave")
-    _same(trial.look(), before, "a probe changes nothing")
+    same(found, Happened(outcome.output), "Happened carries what the call gave")
+    same(trial.look(), before, "a probe changes nothing")
 
 
 async def _a_probe_finds_what_did_not_happen(make: Make) -> None:
     trial = make()
     before, found = trial.look(), await trial.probe()
     _true(not isinstance(found, Happened), "a probe never says Happened of what did not: it would never be done")
-    _same(found, NotHappened(), "a probe finds that nothing happened")
-    _same(trial.look(), before, "a probe changes nothing")
+    same(found, NotHappened(), "a probe finds that nothing happened")
+    same(trial.look(), before, "a probe changes nothing")
 
 
 async def _a_probe_that_cannot_look_says_so(make: Make) -> None:
@@ -152,7 +153,7 @@ async def _a_probe_that_cannot_look_says_so(make: Make) -> None:
             await trial.call()
         with trial.unreachable():
             found = await trial.probe()
-        _same(found, None, "a probe that cannot reach the world says neither Happened nor NotHappened")
+        same(found, None, "a probe that cannot reach the world says neither Happened nor NotHappened")
 
 
 async def _a_crash_leaves_one_effect(make: Make) -> None:
@@ -166,7 +167,7 @@ async def _a_crash_leaves_one_effect(make: Make) -> None:
         if await trial.probe() == NotHappened():
             await trial.call()
         where = "after" if done else "before"
-        _same(trial.look(), wanted.look(), f"a crash {where} the effect leaves one effect")
+        same(trial.look(), wanted.look(), f"a crash {where} the effect leaves one effect")
 
 
 async def _an_undo_takes_back(make: Make) -> None:
@@ -175,7 +176,7 @@ async def _an_undo_takes_back(make: Make) -> None:
     outcome = await trial.call()
     undone = await trial.undo(outcome.output)
     _true(undone.failure is None, "an undo succeeds", undone)
-    _same(trial.look(), before, "an undo leaves the world as it was")
+    same(trial.look(), before, "an undo leaves the world as it was")
 
 
 async def _an_undo_may_be_repeated(make: Make) -> None:
@@ -186,15 +187,15 @@ async def _an_undo_may_be_repeated(make: Make) -> None:
     once = trial.look()
     again = await trial.undo(outcome.output)
     _true(again.failure is None, "an undo of what was undone succeeds", again)
-    _same(trial.look(), once, "an undo of what was undone changes nothing")
+    same(trial.look(), once, "an undo of what was undone changes nothing")
 
 
 async def _what_is_denied_is_not_done(make: Make) -> None:
     trial = make()
     before = trial.look()
     outcome = await trial.call(_DENYING)
-    _same(outcome.failure and outcome.failure.kind, "denied", "a call whose effects are denied fails with `denied`")
-    _same(trial.look(), before, "what is denied is not done")
+    same(outcome.failure and outcome.failure.kind, "denied", "a call whose effects are denied fails with `denied`")
+    same(trial.look(), before, "what is denied is not done")
 
 
 async def _what_is_asked_about_waits(make: Make) -> None:
@@ -204,21 +205,16 @@ async def _what_is_asked_about_waits(make: Make) -> None:
     for _ in range(MOST_APPROVALS):
         if outcome.approval is None:
             break
-        _same(trial.look(), before, "nothing is done before a person has agreed")
+        same(trial.look(), before, "nothing is done before a person has agreed")
         approved |= {outcome.approval.digest}
         outcome = await trial.call(_ASKING, approved=approved)
     _true(bool(approved), "a call whose effects are asked about waits for a person", outcome)
     _true(outcome.failure is None and outcome.approval is None, "what was agreed to is done", outcome)
     await wanted.call()
-    _same(trial.look(), wanted.look(), "what was agreed to is done once")
+    same(trial.look(), wanted.look(), "what was agreed to is done once")
 
 
 def _true(fact: bool, law: str, seen: Outcome | None = None) -> None:  # noqa: FBT001  it is what it says
     if not fact:
         told = f": {seen.failure or seen.approval or seen.exit}" if seen else ""
         raise AssertionError(law + told[:500])
-
-
-def _same(found: object, wanted: object, law: str) -> None:
-    if found != wanted:
-        raise AssertionError(f"{law}: found {str(found)[:500]}, wanted {str(wanted)[:500]}")

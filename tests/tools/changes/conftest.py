@@ -1,6 +1,5 @@
 import multiprocessing
 import os
-import shutil
 import sys
 import tempfile
 from multiprocessing import forkserver
@@ -44,15 +43,6 @@ def forked():
         patch.setenv("PYTHONPATH", os.pathsep.join([str(support), *sys.path]))
         forkserver.ensure_running()
     return found
-
-
-@pytest.fixture(scope="session")
-def strace():
-    """strace(1); it is part of the tests, so that a missing package is no reason to leave them out."""
-    found = shutil.which("strace")
-    if found is None and os.environ.get("CI") == "true":
-        pytest.fail("strace is not installed (apt install strace)")
-    return found or pytest.skip("strace is not installed")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Final
 
 from perdure.agents.contracts.document import Contracts
 from perdure.agents.contracts.grounding import Bound, Ground, Schema, Way
-from perdure.agents.contracts.task import Literal
+from perdure.agents.contracts.task import Literal, requirements
 from perdure.plan.facts import Atom, Fact, Variable, told
 from perdure.plan.problems import did_you_mean
 
@@ -62,7 +62,7 @@ class Reach:
                 because.append(f"no action makes `{told(literal[0])}` {'true' if literal[1] else 'false'}")
                 hint = did_you_mean(literal[0][0], self._names - {each[0][0] for each in seen})
                 return Missing(_text(wanted), tuple(because), hint if hint.startswith("did") else "")
-            lost = [each for each in _requires(way) if not self.has(each)]
+            lost = [each for each in requirements(way) if not self.has(each)]
             because.append(f"`{_text(literal)}` would come of {way}, which requires `{_text(lost[0])}`")
             literal = lost[0]
             if literal in seen:
@@ -74,8 +74,8 @@ class Reach:
         """Of all ways that would make a fact true, the one that lacks least."""
         most = MOST_LOOKED // len(self._schemas) + 1 if self._schemas else 0
         ways = [way for schema in self._schemas for way in islice(self._makers(schema, literal), most)]
-        ways = [way for way in ways if any(not self.has(each) for each in _requires(way))]
-        return min(ways, key=lambda way: sum(not self.has(each) for each in _requires(way)), default=None)
+        ways = [way for way in ways if any(not self.has(each) for each in requirements(way))]
+        return min(ways, key=lambda way: sum(not self.has(each) for each in requirements(way)), default=None)
 
     def _makers(self, schema: Schema, literal: Literal) -> Iterator[Way]:
         for effect in schema.effects:
@@ -114,10 +114,6 @@ def _bound(fact: Fact, atom: Atom) -> Bound | None:
         if known != name:
             return None
     return bound if len(set(bound.values())) == len(bound) else None
-
-
-def _requires(way: Way) -> list[Literal]:
-    return [*((atom, True) for atom in sorted(way.needs)), *((atom, False) for atom in sorted(way.bars))]
 
 
 def _text(literal: Literal) -> str:

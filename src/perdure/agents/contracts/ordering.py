@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from perdure.agents.contracts.grounding import Way
-from perdure.agents.contracts.task import Literal
+from perdure.agents.contracts.task import Literal, requirements
 from perdure.plan.facts import Atom
 
 Rank = tuple[int, ...]
@@ -60,11 +60,6 @@ def arranged(ways: Sequence[Way], order: Order, rank: Callable[[Way], Rank]) -> 
     places[len(ways)] = len(ways)  # the goal requires, too
     producers = {(places[n], literal): places[maker] for (n, literal), maker in order.producers.items()}
     return [ways[n] for n in places if n < len(ways)], Order(needs, producers)
-
-
-def requirements(way: Way) -> list[Literal]:
-    """What a way to do an action requires, in an order that does not depend on chance."""
-    return [*((atom, True) for atom in sorted(way.needs)), *((atom, False) for atom in sorted(way.bars))]
 
 
 def _makes(way: Way, literal: Literal) -> bool:

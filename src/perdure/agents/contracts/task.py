@@ -72,6 +72,11 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
+def requirements(way: Way) -> list[Literal]:
+    """What a way to do an action requires, in an order that does not depend on chance."""
+    return [*((atom, True) for atom in sorted(way.needs)), *((atom, False) for atom in sorted(way.bars))]
+
+
 def task_of(found: Ground, given: Iterable[Atom], wanted: Sequence[Literal]) -> Task:
     """Put what could be done into numbers."""
     holding = set(given)
@@ -109,7 +114,7 @@ def _relevant(ways: Sequence[Way], wanted: Sequence[Literal]) -> list[Way]:
         for number in makers.get(stack.pop(), ()):
             if number not in kept:
                 kept.add(number)
-                fresh = [literal for literal in _required(ways[number]) if literal not in asked]
+                fresh = [literal for literal in requirements(ways[number]) if literal not in asked]
                 asked.update(fresh)
                 stack.extend(fresh)
     return [way for number, way in enumerate(ways) if number in kept]
@@ -117,10 +122,6 @@ def _relevant(ways: Sequence[Way], wanted: Sequence[Literal]) -> list[Way]:
 
 def _made(way: Way) -> list[Literal]:
     return [*((atom, True) for atom in way.makes), *((atom, False) for atom in way.ends)]
-
-
-def _required(way: Way) -> list[Literal]:
-    return [*((atom, True) for atom in way.needs), *((atom, False) for atom in way.bars)]
 
 
 def _numbered(
@@ -138,7 +139,7 @@ def _mask(literals: Iterable[Literal], numbers: dict[Literal, int]) -> int:
 
 
 def _move(number: int, way: Way, weight: int, numbers: dict[Literal, int]) -> Move:
-    needs = _mask(_required(way), numbers)
+    needs = _mask(requirements(way), numbers)
     makes = _mask(_made(way), numbers)
     ends = _mask([(atom, not holds) for atom, holds in _made(way)], numbers)
     return Move(number, needs, makes, ends, weight, tuple(bits(needs)), tuple(bits(makes)), way)

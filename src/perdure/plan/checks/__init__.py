@@ -7,6 +7,7 @@ to repair its plan from that text.
 from collections.abc import Iterator
 from typing import Final
 
+from perdure.collector import Undisturbed
 from perdure.plan.checks.adjusting import check_growth, check_rules
 from perdure.plan.checks.context import check_context
 from perdure.plan.checks.contracts import check_contracts
@@ -20,7 +21,6 @@ from perdure.plan.flow import SerialFlow
 from perdure.plan.index import Index, Section
 from perdure.plan.model.document import Plan
 from perdure.plan.problems import Path, Problem, errors_in, first_of
-from perdure.plan.raw import Undisturbed
 from perdure.plan.toolbox import Toolbox
 
 __all__ = ["check", "check_section"]

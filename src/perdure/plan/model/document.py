@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from perdure.collector import Undisturbed
 from perdure.plan.canonical import canonical_json
 from perdure.plan.model import steps
 from perdure.plan.model.parts import (
@@ -31,7 +32,7 @@ from perdure.plan.model.parts import (
     Text,
 )
 from perdure.plan.model.steps import AnyStep, DoneStep, GroupStep, MapStep, Step, SubplanStep, kind_of, regroup
-from perdure.plan.raw import Raw, Undisturbed
+from perdure.plan.raw import Raw
 
 FORMAT = 1
 """The version of the plan format that this release reads and writes."""

@@ -12,10 +12,11 @@ from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
 from pydantic import Discriminator, Tag
 
+from perdure.collector import Undisturbed
 from perdure.plan.model.document import FORMAT, Plan, name_of
 from perdure.plan.model.parts import Part
 from perdure.plan.model.steps import STEP_TYPES, AnyStep
-from perdure.plan.raw import Raw, Undisturbed
+from perdure.plan.raw import Raw
 
 Make = Callable[[Any], Raw]
 """Makes a value of what is written."""

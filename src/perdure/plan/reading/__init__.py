@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Final
 
+from perdure.collector import Undisturbed
 from perdure.plan.checks import check
 from perdure.plan.limits import Limits
 from perdure.plan.model.document import Plan
 from perdure.plan.problems import Path, PlanError, Problem, errors_in, first_of
-from perdure.plan.raw import Raw, Undisturbed, is_list, is_mapping
+from perdure.plan.raw import Raw, is_list, is_mapping
 from perdure.plan.reading.dialects import Translation, translate
 from perdure.plan.reading.json_text import find_in_json, read_json
 from perdure.plan.reading.labels import LabelStep, record_of

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from perdure.plan.problems import TOLD, Problem
+from perdure.plan.problems import Problem, listed
 from perdure.tools.errors import ToolError
 
 
@@ -14,10 +14,7 @@ class BadServers(ToolError):
     exit_code: int = 6
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        told = [str(problem) for problem in problems[:TOLD]]
-        if len(problems) > TOLD:
-            told.append(f"and {len(problems) - TOLD:,} more")
-        super().__init__("\n".join(told), "correct the file")
+        super().__init__(listed(problems), "correct the file")
         self.problems = tuple(problems)
 
 
