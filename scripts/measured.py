@@ -12,10 +12,11 @@ def campaigns() -> Iterator[str]:
     """What the last soak has tried, and what broke."""
     rows = _kept("soak")
     yield f"Tried on {' and on '.join(sorted({row['machine'] for row in rows.values()}))}.\n\n"
-    yield "| campaign | what it attacks | holds | tried | failures | in a soak of |\n|---|---|---|--:|--:|---|\n"
+    yield "| campaign | what it attacks | holds | tried | seconds | failures | in a soak of |\n"
+    yield "|---|---|---|--:|--:|--:|---|\n"
     for name, row in rows.items():
         soak = f"{row['minutes']} minutes, {row['began']}, commit `{row['commit']}`"
-        counted = f"{_tried(row)} | {len(row['failures'])}"
+        counted = f"{_tried(row)} | {row['seconds']:,} | {len(row['failures'])}"
         yield f"| {_link(name)} | {row['attacks']} | {row['holds']} | {counted} | {soak} |\n"
     yield from _failures(rows)
 

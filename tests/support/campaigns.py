@@ -1,8 +1,8 @@
 """Campaigns: tests that try the same thing again and again, each time with another seed.
 
-In CI a campaign tries so often; in a soak it tries for as long as it is given. `SOAK_MINUTES=60 pytest -m campaign` shares
-an hour among all campaigns, goes on when one fails, and tells in the end what each has done. What was found is told with
-the command that does it again: `PERDURE_SEED=<seed> pytest "<the test>"`.
+In CI a campaign tries so often; in a soak it tries as often, and goes on for as long as it is given.
+`SOAK_MINUTES=60 pytest -m campaign` shares an hour among all campaigns, goes on when one fails, and tells in the end what
+each has done. What was found is told with the command that does it again: `PERDURE_SEED=<seed> pytest "<the test>"`.
 
     @pytest.mark.campaign("what it attacks", "I1 I2", of="kills", times=50)
     def test_…(trials):
@@ -45,14 +45,14 @@ class Trials:
         self.tried, self.wanted, self.seed, self.are_all = 0, 0, None, False
 
     def __call__(self, quick, first=0):
-        """As many seeds as CI tries, from the first one; in a soak, others, until the time is over."""
+        """As many seeds as CI tries, from the first one; in a soak, others, and on until the time is over."""
         self.wanted = quick
         for seed in self._seeds(quick, first):
             self.seed, self.tried = seed, self.tried + 1
             yield seed
 
     def among(self, points, quick):
-        """In CI some of them; in a soak all, in any order, or as many as there is time for."""
+        """In CI some of them; in a soak as many, in any order, and more while there is time, up to all."""
         points = random.Random(self.name).sample(points, len(points))
         for seed in islice(self(min(quick, len(points))), len(points)):
             yield points[seed % len(points)]
@@ -79,11 +79,15 @@ class Trials:
             return iter([self.only])
         if self.until is None:
             return iter(range(first, first + quick))
-        return takewhile(lambda seed: seed == self.start or time.monotonic() < self.until, count(self.start))
+        least = self.start + quick
+        return takewhile(lambda seed: seed < least or time.monotonic() < self.until, count(self.start))
 
 
 class Shares:
-    """How the time of a soak is divided: each campaign gets as much as any other, and what one leaves the others get."""
+    """How the time of a soak is divided: each campaign gets as much as any other of what is left when it begins.
+
+    Those who come later get what one leaves, and lack what one takes beyond its share to try what CI does.
+    """
 
     def __init__(self, names):
         whole = Counter(map(campaign_of, names))
@@ -135,6 +139,14 @@ def pytest_configure(config):
         handle, os.environ["SOAK_OVER"] = tempfile.mkstemp(prefix="perdure-soak-")
         os.close(handle)
         config.pluginmanager.register(Record(config), "soak")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """In a soak, campaigns of many tests begin: they take the most beyond their share, which all others bear then."""
+    if "SOAK_UNTIL" in os.environ:
+        tests = Counter(campaign_of(item.nodeid) for item in items)
+        items.sort(key=lambda item: -tests[campaign_of(item.nodeid)])
 
 
 def pytest_collection_finish(session):
