@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -101,7 +102,9 @@ def test_a_soak_goes_on_after_a_failure_and_keeps_what_it_found(tmp_path, monkey
     assert (whole["attacks"], whole["holds"]) == ("another", "I2")
     monkeypatch.setattr("measured.KEPT", tmp_path)
     [told] = [line for line in measured.campaigns() if "that breaks" in line]
-    assert f"| {broken['tried']} tries | {broken['seconds']} | 1 | 0 minutes, " in told
+    assert f"| {broken['tried']:,} tries | {broken['seconds']} | 1 | 0 minutes, " in told
+    assert told.endswith(f"UTC, Perdure {version('perdure')} |\n"), "commits may be gone when the page is read"
+    assert re.fullmatch(r"\d+ cores \(\w+\), Linux [\d.]+, Python 3[\d.]+", broken["machine"]), "no name of a build"
 
 
 def test_every_campaign_says_what_it_attacks_and_which_promise_it_holds():

@@ -18,11 +18,11 @@ import platform
 import random
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 from collections import Counter
 from datetime import UTC, datetime
+from importlib.metadata import version
 from itertools import count, islice, takewhile
 from pathlib import Path
 
@@ -248,7 +248,7 @@ class Record:
             "began": datetime.fromtimestamp(self.began, UTC).strftime("%Y-%m-%d %H:%M UTC"),
             "minutes": round((time.time() - self.began) / 60),
             "seed": int(os.environ["SOAK_SEED"]),
-            "commit": commit(),
+            "version": version("perdure"),
             "machine": machine(),
         }
 
@@ -278,11 +278,8 @@ def is_there(name):
     return Path(path).exists() and f"def {test}(" in Path(path).read_text(encoding="utf-8")
 
 
-def commit():
-    found = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)  # noqa: S607
-    return found.stdout.strip()
-
-
 def machine():
     """What it ran on, as far as that says something about its numbers."""
-    return f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()} {platform.release()}, Python {platform.python_version()}"
+    kernel, *_ = re.split(r"[^\d.]", platform.release())  # what comes behind is the name of a build
+    system, python = f"{platform.system()} {kernel}", platform.python_version()
+    return f"{os.cpu_count()} cores ({platform.machine()}), {system}, Python {python}"
