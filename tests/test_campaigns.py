@@ -14,8 +14,10 @@ from campaigns import Shares, Trials, pytest_collection_modifyitems
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"pytest\.mark\.campaign\b(?!\()|pytest\.mark\.campaign\(\s*\"([^\"]+)\",\s*\"([^\"]+)\"")
+DRAWN = re.compile(r"\brandom\.(?!Random\b)\w+\(|\bRandom\(\)")
+SEEDLESS = re.compile(r"for _(, \w+)? in trials")
 FILES = [path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
-TWO = """
+SOME = """
 import pytest
 
 @pytest.mark.campaign("one thing", "I1", of="tries", times=3)
@@ -27,6 +29,11 @@ def test_that_breaks(n, trials):
 @pytest.mark.campaign("another", "I2")
 def test_that_looks_at_all_points(trials):
     assert {*trials.among([1, 2, 3], 1)} <= {1, 2, 3}
+
+@pytest.mark.campaign("nothing by lot", "I3", lot=False)
+def test_that_draws_nothing(trials):
+    for _ in trials(1):
+        raise AssertionError
 """
 
 
@@ -85,7 +92,7 @@ def test_a_soak_begins_with_campaigns_of_many_tests(monkeypatch):
 
 def test_a_soak_goes_on_after_a_failure_and_keeps_what_it_found(tmp_path, monkeypatch):
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["campaigns"]\n')
-    (tmp_path / "test_two.py").write_text(TWO)
+    (tmp_path / "test_some.py").write_text(SOME)
     kept = tmp_path / "soak.json"
     env = {**os.environ, "SOAK_MINUTES": "0.03", "SOAK_RECORD": str(kept), "PYTHONPATH": str(ROOT / "tests/support")}
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--rootdir", tmp_path, "."]
@@ -93,9 +100,10 @@ def test_a_soak_goes_on_after_a_failure_and_keeps_what_it_found(tmp_path, monkey
     done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     found = json.loads(kept.read_text())
-    broken, whole = found["test_two.py::test_that_breaks"], found["test_two.py::test_that_looks_at_all_points"]
-    [failure] = broken["failures"]
-    again = re.search(r'PERDURE_SEED=(\d+) \.venv/bin/pytest "test_two.py::test_that_breaks\[2\]"', done.stdout)
+    broken, whole = found["test_some.py::test_that_breaks"], found["test_some.py::test_that_looks_at_all_points"]
+    [failure], [plain] = broken["failures"], found["test_some.py::test_that_draws_nothing"]["failures"]
+    assert plain["again"] == '.venv/bin/pytest "test_some.py::test_that_draws_nothing"', "no seed makes a difference"
+    again = re.search(r'PERDURE_SEED=(\d+) \.venv/bin/pytest "test_some.py::test_that_breaks\[2\]"', done.stdout)
     assert failure["again"] == again.group()
     assert broken["tried"] >= (40 + 1) * 3, "the other one went on, and did not try less than CI"
     assert (whole["tried"] > 0, whole["failures"]) == (True, [])
@@ -114,3 +122,12 @@ def test_every_campaign_says_what_it_attacks_and_which_promise_it_holds():
     assert len(marks) > 50
     assert [path.name for path, attacks, _ in marks if not attacks] == []
     assert [(path.name, holds) for path, _, holds in marks if not set(holds.split()) <= promises] == []
+
+
+def test_a_campaign_draws_from_its_seed_or_says_that_it_draws_nothing():
+    texts = {path: path.read_text(encoding="utf-8") for path in FILES}
+    for path, text in texts.items():
+        campaigns = [each.partition("\n\n\n")[0] for each in text.split("@pytest.mark.campaign(")[1:]]
+        assert not (campaigns and DRAWN.search(text)), f"{path}: chance that no seed decides"
+        for each in campaigns:
+            assert bool(SEEDLESS.search(each)) is ("lot=False" in each), f"{path}: {each}"

@@ -9,7 +9,8 @@ each has done. What was found is told with the command that does it again: `PERD
         for seed in trials(4):                            four of them in CI
             …
 
-`I1 I2` are promises of docs/reference/reliability.md; what is counted is `times` of `of` for each seed.
+`I1 I2` are promises of docs/reference/reliability.md; what is counted is `times` of `of` for each seed. With `lot=False`
+nothing is drawn: each trial is the same, what differs is who comes first, and no seed is told.
 """
 
 import json
@@ -113,7 +114,8 @@ def campaign_of(name):
 
 
 def again(name, seed):
-    return f'PERDURE_SEED={seed} .venv/bin/pytest "{name}"'
+    """The command that does it again; a seed that decides nothing is not named."""
+    return f'{f"PERDURE_SEED={seed} " if seed is not None else ""}.venv/bin/pytest "{name}"'
 
 
 # ------------------------------------------------------------------------------- what pytest asks
@@ -171,26 +173,25 @@ def pytest_runtest_protocol(item):
 def pytest_runtest_makereport(item, call):
     """What was tried goes with the report; of a failure, also how to see it again."""
     report = yield
-    tried = item.stash.get(TRIALS, None)
-    if tried is not None and report.failed:
-        report.sections.append(
-            ("campaign", f"seed {tried.seed}, trial {tried.tried}; again: {again(tried.name, tried.seed)}")
-        )
-    mark = item.get_closest_marker("campaign")
+    mark, tried = item.get_closest_marker("campaign"), item.stash.get(TRIALS, None)
     if mark is not None and (call.when == "call" or report.outcome != "passed"):
-        report.user_properties.append(("campaign", told(item, mark, tried, report)))
+        row = told(mark, tried, report)
+        report.user_properties.append(("campaign", row))
+        if tried is not None and report.failed:
+            report.sections.append(("campaign", f"trial {tried.tried}; again: {again(item.nodeid, row['seed'])}"))
     return report
 
 
-def told(item, mark, tried, report):
+def told(mark, tried, report):
     attacks, holds = mark.args
+    by_lot = tried is not None and mark.kwargs.get("lot", True)
     return {
         "attacks": attacks,
         "holds": holds,
         "of": mark.kwargs.get("of", "seeds"),
         "tried": tried.tried * mark.kwargs.get("times", 1) if tried else 1,
-        "first": tried.start if tried else None,
-        "seed": tried.seed if tried else None,
+        "first": tried.start if by_lot else None,
+        "seed": tried.seed if by_lot else None,
         "all": tried.are_all if tried else False,
         "outcome": report.outcome,
         "seconds": round(report.duration, 1),
@@ -225,7 +226,8 @@ class Record:
     def _tell(self, terminal):
         terminal.section(f"soak, seed {os.environ['SOAK_SEED']}")
         for name, row in sorted(self.rows.items()):
-            terminal.write_line(f"{row['outcome']:8}{row['tried']:>10} {row['of']} from seed {row['first']}  {name}")
+            seeds = "" if row["first"] is None else f" from seed {row['first']}"
+            terminal.write_line(f"{row['outcome']:8}{row['tried']:>10} {row['of']}{seeds}  {name}")
         for name, row in self.rows.items():
             if row["outcome"] == "failed":
                 terminal.write_line(failure(name, row))
