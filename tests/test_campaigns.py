@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import measured
-from campaigns import Shares, Trials, pytest_collection_modifyitems
+from campaigns import Shares, Trials, last_line, pytest_collection_modifyitems
 
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"pytest\.mark\.campaign\b(?!\()|pytest\.mark\.campaign\(\s*\"([^\"]+)\",\s*\"([^\"]+)\"")
@@ -122,6 +122,14 @@ def test_every_campaign_says_what_it_attacks_and_which_promise_it_holds():
     assert len(marks) > 50
     assert [path.name for path, attacks, _ in marks if not attacks] == []
     assert [(path.name, holds) for path, _, holds in marks if not set(holds.split()) <= promises] == []
+
+
+def test_what_broke_is_told_without_where_it_lies_on_this_machine():
+    assert last_line("E  no\n\ntests/tools/test_x.py:226: AssertionError\n") == [
+        "tests/tools/test_x.py:226: AssertionError"
+    ]
+    assert last_line("/usr/lib/python3/asyncio/tasks.py:502: TimeoutError") == ["tasks.py:502: TimeoutError"]
+    assert last_line("") == []
 
 
 def test_a_campaign_draws_from_its_seed_or_says_that_it_draws_nothing():

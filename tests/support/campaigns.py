@@ -31,7 +31,7 @@ import pytest
 
 PATIENCE = 900
 """Seconds that a campaign may need beyond its share: to get ready, and for a last trial that takes long."""
-_PLACE = re.compile(r"/[^\s:]*/")
+_PLACE = re.compile(r"(?<!\S)/[^\s:]*/")
 """Where a file lies on this machine, which is of no use to others."""
 SHARE = pytest.StashKey[float]()
 TRIALS = pytest.StashKey["Trials"]()
@@ -195,10 +195,13 @@ def told(mark, tried, report):
         "all": tried.are_all if tried else False,
         "outcome": report.outcome,
         "seconds": round(report.duration, 1),
-        "what": [_PLACE.sub("", line) for line in report.longreprtext.strip().splitlines()[-1:]]
-        if report.failed
-        else [],
+        "what": last_line(report.longreprtext) if report.failed else [],
     }
+
+
+def last_line(text):
+    """The last line of what broke, if there is one."""
+    return [_PLACE.sub("", line) for line in text.strip().splitlines()[-1:]]
 
 
 class Record:

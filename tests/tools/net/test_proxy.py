@@ -207,7 +207,7 @@ def test_many_at_once_get_what_is_theirs(serve, proxied, trials):
 
     server = serve(echo)
     host = f"127.0.0.1:{server.port}"
-    proxy, connect = proxied(gate_of(host))
+    proxy, connect = proxied(gate_of(host), Caps(connections=10**9, bytes=10**15))
     wrong = []
 
     def client(n):
