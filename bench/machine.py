@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import sqlite3
 import subprocess
 import time
@@ -21,11 +22,12 @@ SHOWN = {
 
 def machine() -> dict[str, str]:
     """What it is."""
+    kernel, *_ = re.split(r"[^\d.]", platform.release())  # what comes behind is the name of a build
     return {
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "processor": f"{os.cpu_count()} x {_first('/proc/cpuinfo', 'model name') or platform.machine()}",
         "memory": f"{int((_first('/proc/meminfo', 'MemTotal') or '0').split()[0]) / 2**20:.0f} GB",
-        "system": f"{_first('/etc/os-release', 'PRETTY_NAME', '=').strip(chr(34))}, Linux {platform.release()}",
+        "system": f"{_first('/etc/os-release', 'PRETTY_NAME', '=').strip(chr(34))}, Linux {kernel}",
         "disk": _file_system(HOME),
         "Python": platform.python_version(),
         "SQLite": f"{sqlite3.sqlite_version}, WAL, synchronous=FULL",

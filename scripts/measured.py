@@ -12,10 +12,11 @@ def campaigns() -> Iterator[str]:
     """What the last soak has tried, and what broke."""
     rows = _kept("soak")
     yield f"Tried on {' and on '.join(sorted({row['machine'] for row in rows.values()}))}.\n\n"
-    yield "| campaign | what it attacks | holds | tried | failures | in a soak of |\n|---|---|---|--:|--:|---|\n"
+    yield "| campaign | what it attacks | holds | tried | seconds | failures | in a soak of |\n"
+    yield "|---|---|---|--:|--:|--:|---|\n"
     for name, row in rows.items():
-        soak = f"{row['minutes']} minutes, {row['began']}, commit `{row['commit']}`"
-        counted = f"{_tried(row)} | {len(row['failures'])}"
+        soak = f"{row['minutes']} minutes, {row['began']}, Perdure {row['version']}"
+        counted = f"{_tried(row)} | {row['seconds']:,} | {len(row['failures'])}"
         yield f"| {_link(name)} | {row['attacks']} | {row['holds']} | {counted} | {soak} |\n"
     yield from _failures(rows)
 
@@ -36,9 +37,10 @@ def _tried(row: dict[str, Any]) -> str:
 def _failures(rows: dict[str, Any]) -> Iterator[str]:
     found = [each for row in rows.values() for each in row["failures"]]
     if found:
-        yield "\nWhat failed, and the command that shows it again at that commit:\n\n"
+        yield "\nWhat failed then, and the command that tries it again, which passes once it is mended:\n\n"
     for each in found:
-        yield f"- `{each['what'].strip()}`:\n  `{each['again']}`\n"
+        mended = f", mended {each['mended']}" if "mended" in each else ""
+        yield f"- `{each['what'].strip()}`{mended}:\n  `{each['again']}`\n"
 
 
 def kills() -> Iterator[str]:
@@ -56,7 +58,7 @@ def kills() -> Iterator[str]:
 
 def _when(found: dict[str, Any]) -> str:
     """When, where and of what."""
-    return f"{found['began']}, commit `{found['commit']}`, seed {found['seed']}; {found['machine']}.\n\n"
+    return f"{found['began']}, seed {found['seed']}; {found['machine']}.\n\n"
 
 
 def _kept(name: str) -> Any:

@@ -16,6 +16,7 @@ BENCH = Path(__file__).parents[1] / "bench"
 sys.path.append(str(BENCH))
 
 from figures import Figure, number  # noqa: E402  as above
+from machine import machine  # noqa: E402  as above
 from page import Report, page, write  # noqa: E402  as above
 from ratios import bars  # noqa: E402  the path is set above
 from rounds import Found, jobs, order  # noqa: E402  as above
@@ -74,6 +75,11 @@ def test_the_page_tells_bars_by_what_was_measured():
     assert "| a chain of 1,000 steps: speed, of LangGraph (sync) | 6 x | 5..7 | ≥ 4 | yes |" in text
     assert "**Not whole**" in text
     assert "The machine was busy" in text
+
+
+def test_a_kernel_is_told_by_its_number_alone(monkeypatch):
+    monkeypatch.setattr("platform.release", lambda: "6.18.44-the-name-of-a-build")
+    assert machine()["system"].endswith(", Linux 6.18.44")
 
 
 def test_what_failed_is_said_and_left_out(tmp_path):

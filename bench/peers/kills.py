@@ -157,7 +157,6 @@ def measured(kills: int, minutes: float, seed: int, names: list[str]) -> dict:
     return {
         "began": began.strftime("%Y-%m-%d %H:%M UTC"),
         "seed": seed,
-        "commit": subprocess.run(["git", "describe", "--always"], cwd=HERE, capture_output=True, text=True).stdout.strip(),
         "machine": f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()}, Python {platform.python_version()}",
         "engines": rows,
     }

@@ -59,7 +59,9 @@ def check(asked, facts, done):
     assert len({key for *_, key in done}) == 1
 
 
-@pytest.mark.campaign("kills at every turn of an agent of another framework", "I1 I2 I3", of="sweeps over its turns")
+@pytest.mark.campaign(
+    "kills at every turn of an agent of another framework", "I1 I2 I3", of="sweeps over its turns", lot=False
+)
 @pytest.mark.parametrize("what", ["lose", "keep"])
 def test_e10_killed_at_every_turn_for_real(tmp_path, processes, monkeypatch, what, trials):
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # else each process imports pytest first

@@ -75,7 +75,7 @@ def serial(name="load.plain", steps=STEPS):
     return Plan.model_validate({"steps": [{"id": f"s{n}", "tool": name} for n in range(steps)]})
 
 
-@pytest.mark.campaign("a thousand runs at once", "R14 I10", of="runs", times=1000)
+@pytest.mark.campaign("a thousand runs at once", "R14 I10", of="runs", times=1000, lot=False)
 async def test_a_thousand_runs_at_once_come_to_their_end(tmp_path, crowd, trials):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _, place in trials.places(tmp_path, 1):

@@ -98,7 +98,7 @@ def scene(tmp_path):
 # ------------------------------------------------------------------------------- the kill switch
 
 
-@pytest.mark.campaign("the kill switch, while the event loop is blocked", "R9 I11", of="kills")
+@pytest.mark.campaign("the kill switch, while the event loop is blocked", "R9 I11", of="kills", lot=False)
 @pytest.mark.parametrize("how", BLOCKING)
 def test_r9_the_kill_switch_works_while_the_event_loop_is_blocked(how, tmp_path, trials):
     for _, place in trials.places(tmp_path, 1):

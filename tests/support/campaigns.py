@@ -1,15 +1,16 @@
 """Campaigns: tests that try the same thing again and again, each time with another seed.
 
-In CI a campaign tries so often; in a soak it tries for as long as it is given. `SOAK_MINUTES=60 pytest -m campaign` shares
-an hour among all campaigns, goes on when one fails, and tells in the end what each has done. What was found is told with
-the command that does it again: `PERDURE_SEED=<seed> pytest "<the test>"`.
+In CI a campaign tries so often; in a soak it tries as often, and goes on for as long as it is given.
+`SOAK_MINUTES=60 pytest -m campaign` shares an hour among all campaigns, goes on when one fails, and tells in the end what
+each has done. What was found is told with the command that does it again: `PERDURE_SEED=<seed> pytest "<the test>"`.
 
     @pytest.mark.campaign("what it attacks", "I1 I2", of="kills", times=50)
     def test_…(trials):
         for seed in trials(4):                            four of them in CI
             …
 
-`I1 I2` are promises of docs/reference/reliability.md; what is counted is `times` of `of` for each seed.
+`I1 I2` are promises of docs/reference/reliability.md; what is counted is `times` of `of` for each seed. With `lot=False`
+nothing is drawn: each trial is the same, what differs is who comes first, and no seed is told.
 """
 
 import json
@@ -18,11 +19,11 @@ import platform
 import random
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 from collections import Counter
 from datetime import UTC, datetime
+from importlib.metadata import version
 from itertools import count, islice, takewhile
 from pathlib import Path
 
@@ -30,7 +31,7 @@ import pytest
 
 PATIENCE = 900
 """Seconds that a campaign may need beyond its share: to get ready, and for a last trial that takes long."""
-_PLACE = re.compile(r"/[^\s:]*/")
+_PLACE = re.compile(r"(?<!\S)/[^\s:]*/")
 """Where a file lies on this machine, which is of no use to others."""
 SHARE = pytest.StashKey[float]()
 TRIALS = pytest.StashKey["Trials"]()
@@ -45,14 +46,14 @@ class Trials:
         self.tried, self.wanted, self.seed, self.are_all = 0, 0, None, False
 
     def __call__(self, quick, first=0):
-        """As many seeds as CI tries, from the first one; in a soak, others, until the time is over."""
+        """As many seeds as CI tries, from the first one; in a soak, others, and on until the time is over."""
         self.wanted = quick
         for seed in self._seeds(quick, first):
             self.seed, self.tried = seed, self.tried + 1
             yield seed
 
     def among(self, points, quick):
-        """In CI some of them; in a soak all, in any order, or as many as there is time for."""
+        """In CI some of them; in a soak as many, in any order, and more while there is time, up to all."""
         points = random.Random(self.name).sample(points, len(points))
         for seed in islice(self(min(quick, len(points))), len(points)):
             yield points[seed % len(points)]
@@ -79,11 +80,15 @@ class Trials:
             return iter([self.only])
         if self.until is None:
             return iter(range(first, first + quick))
-        return takewhile(lambda seed: seed == self.start or time.monotonic() < self.until, count(self.start))
+        least = self.start + quick
+        return takewhile(lambda seed: seed < least or time.monotonic() < self.until, count(self.start))
 
 
 class Shares:
-    """How the time of a soak is divided: each campaign gets as much as any other, and what one leaves the others get."""
+    """How the time of a soak is divided: each campaign gets as much as any other of what is left when it begins.
+
+    Those who come later get what one leaves, and lack what one takes beyond its share to try what CI does.
+    """
 
     def __init__(self, names):
         whole = Counter(map(campaign_of, names))
@@ -109,7 +114,8 @@ def campaign_of(name):
 
 
 def again(name, seed):
-    return f'PERDURE_SEED={seed} .venv/bin/pytest "{name}"'
+    """The command that does it again; a seed that decides nothing is not named."""
+    return f'{f"PERDURE_SEED={seed} " if seed is not None else ""}.venv/bin/pytest "{name}"'
 
 
 # ------------------------------------------------------------------------------- what pytest asks
@@ -137,6 +143,14 @@ def pytest_configure(config):
         config.pluginmanager.register(Record(config), "soak")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """In a soak, campaigns of many tests begin: they take the most beyond their share, which all others bear then."""
+    if "SOAK_UNTIL" in os.environ:
+        tests = Counter(campaign_of(item.nodeid) for item in items)
+        items.sort(key=lambda item: -tests[campaign_of(item.nodeid)])
+
+
 def pytest_collection_finish(session):
     if "SOAK_UNTIL" in os.environ:
         session.config.stash[SHARES] = Shares([item.nodeid for item in session.items])
@@ -159,33 +173,35 @@ def pytest_runtest_protocol(item):
 def pytest_runtest_makereport(item, call):
     """What was tried goes with the report; of a failure, also how to see it again."""
     report = yield
-    tried = item.stash.get(TRIALS, None)
-    if tried is not None and report.failed:
-        report.sections.append(
-            ("campaign", f"seed {tried.seed}, trial {tried.tried}; again: {again(tried.name, tried.seed)}")
-        )
-    mark = item.get_closest_marker("campaign")
+    mark, tried = item.get_closest_marker("campaign"), item.stash.get(TRIALS, None)
     if mark is not None and (call.when == "call" or report.outcome != "passed"):
-        report.user_properties.append(("campaign", told(item, mark, tried, report)))
+        row = told(mark, tried, report)
+        report.user_properties.append(("campaign", row))
+        if tried is not None and report.failed:
+            report.sections.append(("campaign", f"trial {tried.tried}; again: {again(item.nodeid, row['seed'])}"))
     return report
 
 
-def told(item, mark, tried, report):
+def told(mark, tried, report):
     attacks, holds = mark.args
+    by_lot = tried is not None and mark.kwargs.get("lot", True)
     return {
         "attacks": attacks,
         "holds": holds,
         "of": mark.kwargs.get("of", "seeds"),
         "tried": tried.tried * mark.kwargs.get("times", 1) if tried else 1,
-        "first": tried.start if tried else None,
-        "seed": tried.seed if tried else None,
+        "first": tried.start if by_lot else None,
+        "seed": tried.seed if by_lot else None,
         "all": tried.are_all if tried else False,
         "outcome": report.outcome,
         "seconds": round(report.duration, 1),
-        "what": [_PLACE.sub("", line) for line in report.longreprtext.strip().splitlines()[-1:]]
-        if report.failed
-        else [],
+        "what": last_line(report.longreprtext) if report.failed else [],
     }
+
+
+def last_line(text):
+    """The last line of what broke, if there is one."""
+    return [_PLACE.sub("", line) for line in text.strip().splitlines()[-1:]]
 
 
 class Record:
@@ -213,7 +229,8 @@ class Record:
     def _tell(self, terminal):
         terminal.section(f"soak, seed {os.environ['SOAK_SEED']}")
         for name, row in sorted(self.rows.items()):
-            terminal.write_line(f"{row['outcome']:8}{row['tried']:>10} {row['of']} from seed {row['first']}  {name}")
+            seeds = "" if row["first"] is None else f" from seed {row['first']}"
+            terminal.write_line(f"{row['outcome']:8}{row['tried']:>10} {row['of']}{seeds}  {name}")
         for name, row in self.rows.items():
             if row["outcome"] == "failed":
                 terminal.write_line(failure(name, row))
@@ -236,7 +253,7 @@ class Record:
             "began": datetime.fromtimestamp(self.began, UTC).strftime("%Y-%m-%d %H:%M UTC"),
             "minutes": round((time.time() - self.began) / 60),
             "seed": int(os.environ["SOAK_SEED"]),
-            "commit": commit(),
+            "version": version("perdure"),
             "machine": machine(),
         }
 
@@ -266,11 +283,8 @@ def is_there(name):
     return Path(path).exists() and f"def {test}(" in Path(path).read_text(encoding="utf-8")
 
 
-def commit():
-    found = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)  # noqa: S607
-    return found.stdout.strip()
-
-
 def machine():
     """What it ran on, as far as that says something about its numbers."""
-    return f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()} {platform.release()}, Python {platform.python_version()}"
+    kernel, *_ = re.split(r"[^\d.]", platform.release())  # what comes behind is the name of a build
+    system, python = f"{platform.system()} {kernel}", platform.python_version()
+    return f"{os.cpu_count()} cores ({platform.machine()}), {system}, Python {python}"

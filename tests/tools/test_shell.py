@@ -278,11 +278,11 @@ def test_an_engine_that_is_killed_leaves_all_or_nothing(user, trials):
     with unprivileged.a_place(user) as place:
         keys = []
         for seed in trials(4):
-            key = f"key{seed}"
+            key, draw = f"key{seed}", random.Random(f"shell {user} {seed}")
             keys.append(key)
             engine = unprivileged.popen(user, "shell_victim.py", str(place), key, stdout=subprocess.PIPE)
             engine.stdout.readline()
-            time.sleep(random.random() * 0.6)
+            time.sleep(draw.uniform(0, 0.6))
             engine.send_signal(signal.SIGKILL)
             engine.wait()
             engine.stdout.close()

@@ -50,7 +50,7 @@ def test_paths_that_lead_elsewhere_lead_nowhere(path, outside, context, workspac
     assert not [each for each in found["matches"] if each["text"] == "secret"]
 
 
-@pytest.mark.campaign("links that are swapped in while files are used", "S3", of="tries", times=2000)
+@pytest.mark.campaign("links that are swapped in while files are used", "S3", of="tries", times=2000, lot=False)
 def test_links_that_are_swapped_in_never_lead_out(tmp_path, trials):
     """20,000 tries while a directory turns into a link and back."""
     hands = hands_at(tmp_path)

@@ -200,14 +200,14 @@ def test_stopping_cuts_everything_off(serve, proxied):
     proxy.stop()
 
 
-@pytest.mark.campaign("requests through the proxy, many at once", "S5", of="requests", times=120)
+@pytest.mark.campaign("requests through the proxy, many at once", "S5", of="requests", times=120, lot=False)
 def test_many_at_once_get_what_is_theirs(serve, proxied, trials):
     def echo(wire, head, body):
         saying(head.split(" ")[1].encode() * 50)(wire, head, body)
 
     server = serve(echo)
     host = f"127.0.0.1:{server.port}"
-    proxy, connect = proxied(gate_of(host))
+    proxy, connect = proxied(gate_of(host), Caps(connections=10**9, bytes=10**15))
     wrong = []
 
     def client(n):

@@ -209,10 +209,11 @@ async def test_nothing_is_written_after_the_end(hands, tier, trials):
     """0 late writes: the hidden child is dead when the call comes back, also if that was cancelled."""
     late = hands.workspace / "late"
     command = Command(["sh", "-c", WRITER], workspace=hands.workspace, writable=True, tier=tier)
-    for n in trials(50 if tier == "bwrap" else 5):
+    for seed in trials(50 if tier == "bwrap" else 5):
+        draw = random.Random(f"late {tier} {seed}")
         late.unlink(missing_ok=True)
-        if n % 2:
-            await run(replace(command, seconds=0.1 + random.random() / 20))
+        if seed % 2:
+            await run(replace(command, seconds=draw.uniform(0.1, 0.15)))
         else:
             await _cancelled(command, late)
         size = late.stat().st_size if late.exists() else 0
@@ -250,10 +251,10 @@ async def _cancelled(command, late):
 async def test_cancelling_at_any_moment_leaves_nothing(trials):
     """Also while the sandbox is still being set up; and a second cancel does not hurry it."""
     before = _open_files()
-    for n in trials(40):
-        marker = f"9{os.getpid()}.{n}"
+    for seed in trials(40):
+        marker, draw = f"9{os.getpid()}.{seed}", random.Random(f"cancelled {seed}")
         task = asyncio.create_task(run(Command(["sleep", marker])))
-        await asyncio.sleep(random.random() * 0.08)
+        await asyncio.sleep(draw.uniform(0, 0.08))
         task.cancel()
         await asyncio.sleep(0)
         task.cancel()
@@ -268,11 +269,11 @@ async def test_cancelling_at_any_moment_leaves_nothing(trials):
 @pytest.mark.parametrize("user", unprivileged.users())
 @pytest.mark.parametrize("tier", ["bwrap", "landlock"])
 def test_when_the_engine_is_killed_its_commands_die(user, tier, trials):
-    for _ in trials(5):
-        marker = f"8{random.randrange(10**9)}.5"
+    for seed in trials(5):
+        marker, draw = f"8{os.getpid()}.{seed}", random.Random(f"killed {user} {tier} {seed}")
         engine = unprivileged.popen(user, "sandbox_parent.py", marker, tier, stdout=subprocess.PIPE)
         engine.stdout.readline()
-        time.sleep(random.random() * 0.12)
+        time.sleep(draw.uniform(0, 0.12))
         engine.send_signal(signal.SIGKILL)
         engine.wait()
         engine.stdout.close()
