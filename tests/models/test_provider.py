@@ -136,7 +136,9 @@ def test_tools_are_offered_by_names_that_providers_take_and_called_by_ours():
     assert answer.finish == "calls"
 
 
-@pytest.mark.parametrize("given", ["{'path': 1}", "[1]", '"text"', "{" * 100_000, '{"path": "a', "null"])
+@pytest.mark.parametrize(
+    "given", ["{'path': 1}", "[1]", '"text"', "{" * 100_000, '{"path": "a', "null", '{"n": 1e999}']
+)
 def test_arguments_that_are_no_object_are_handed_on_as_they_are(given):
     answer, _, _ = asked(called(("files__read", given), finish="stop"), offers=[READ])
     assert answer.finish == "calls"

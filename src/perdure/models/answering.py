@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, cast
 
 from perdure.core.calls import Outcome, Usage
+from perdure.core.values import from_json, to_json
 from perdure.models.schemas import CHOICE, Wanted
 from perdure.plan.conforming import flaws
 from perdure.ports import Answer, Answered, Request, Wish
@@ -88,19 +89,31 @@ _READ: Final = {"text": _as_text, "value": _as_value, "choice": _as_choice, "cal
 
 
 def _call(wish: Wish) -> dict[str, Any]:
-    """A call that is asked for. What is no object is not handed on: it says what is wrong with it."""
+    """A call that is asked for. What is no object of JSON is not handed on: it says what is wrong with it."""
     named = {"tool": wish.tool, **({"id": wish.id} if wish.id else {})}
-    if isinstance(wish.arguments, Mapping):
-        return {**named, "with": dict(cast("Mapping[str, Any]", wish.arguments))}
-    return {**named, "with": {}, "error": f"the arguments are no JSON object: {_short(str(wish.arguments))}"}
+    try:
+        to_json(given := _object_of(wish.arguments))
+    except ValueError as error:
+        told = f"the arguments are no JSON object: {error}. They were: {_short(str(wish.arguments))}"
+        return {**named, "with": {}, "error": told}
+    return {**named, "with": given}
+
+
+def _object_of(given: Any) -> dict[str, Any]:
+    """The arguments of a call. A text could not be read before: it is read again to say what is wrong with it."""
+    if isinstance(given, Mapping):
+        return dict(cast("Mapping[str, Any]", given))
+    if isinstance(given, str):
+        from_json(given)
+    raise ValueError("they are another value")
 
 
 def read_value(text: str, schema: Mapping[str, Any] | None) -> tuple[Any, list[str]]:
     """The JSON value in a text, and what is wrong with it. A fence around it is taken away; nothing else is mended."""
     fenced = _FENCED.search(text)
     try:
-        found = json.loads(fenced[1] if fenced and not text.lstrip().startswith(("{", "[")) else text)
-    except (ValueError, RecursionError) as error:
+        found = from_json(fenced[1] if fenced and not text.lstrip().startswith(("{", "[")) else text)
+    except ValueError as error:
         return None, [f"it is no JSON: {error}"]
     return found, flaws(found, dict(schema or {}))
 
