@@ -131,6 +131,14 @@ def test_an_agent_ends_with_a_verdict_where_the_step_has_some():
     assert worked(ScriptedModel([{"verdict": "bad"}] * 3), step).failure.kind == "invalid"
 
 
+def test_a_verdict_needs_no_answer_and_success_needs_one_where_the_step_wants_one():
+    step = {"verdicts": ["needs_work"], "on": {"needs_work": "done"}, "returns": {"type": "object"}}
+    assert worked(ScriptedModel([{"verdict": "needs_work"}]), step).status == "succeeded"
+    model = ScriptedModel([{"verdict": "success"}, {"verdict": "success", "answer": {"n": 1}}])
+    assert worked(model, step).output == {"n": 1}
+    assert "answer" in model.asked[1].remarks[-1].text
+
+
 def test_e17_it_ends_without_an_answer_when_it_had_its_thoughts():
     agent = Agent(name="clerk", tools=("math.*",), options={"rounds": 3})
     model = ScriptedModel(lambda request: calls("math.add", a=len(request.remarks), b=2))
