@@ -449,11 +449,21 @@ class Answer(msgspec.Struct, frozen=True):
 class ModelFailed(Exception):
     """A model gave no answer."""
 
-    def __init__(self, kind: str, message: str, retry_after: float | None = None, answer: Answer | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        retry_after: float | None = None,
+        answer: Answer | None = None,
+        *,
+        begun: bool = False,
+    ) -> None:
         super().__init__(message)
         self.failure: Final = Failure(kind, message, retry_after)
         self.answer: Final = answer
         """What it gave nevertheless, which has to be paid."""
+        self.begun: Final = begun
+        """Whether it had begun to answer. Then it is not for nothing, also where nobody knows what it took."""
 
 
 SCRIPT: Final = "script:"

@@ -22,6 +22,7 @@ from perdure.agents.adapted import Changed, NotAdapted, adapted, context, keepin
 from perdure.agents.adapted.held import HeldLoop
 from perdure.models import Models
 from perdure.models.places import Place, Places
+from perdure.ports import Answer, ModelFailed
 from perdure.testing.models import ScriptedModel, calls
 
 GO = {"id": "go", "agent": "guest", "task": "Where is it?", "recovery": {"stalled": ["fail"], "unknown": ["fail"]}}
@@ -705,6 +706,17 @@ def test_a8_an_agent_without_a_model_asks_a_tier():
     assert first.instructions == "You find things.\n\nBe brief."
     assert [each.name for each in first.offers] == ["look"]
     assert second.remarks[-1].text == "the map"
+
+
+def test_a8_an_answer_of_a_tier_that_is_of_no_use_is_paid():
+    def broken(_):
+        raise ModelFailed("denied", "no more", answer=Answer(tokens_in=3, tokens_out=5, usd=0.25))
+
+    guest = adapted(Agent(name="guest"))
+    result = worked(guest, settings={"models": {"default": ScriptedModel(broken)}}, budget={"usd": 1, "tokens": 9_000})
+    assert (result.status, result.failure.message) == ("failed", "no more")
+    assert result.usage.budgets[""]["tokens"].spent == 8
+    assert result.usage.budgets[""]["usd"].spent == 0.25
 
 
 def test_a8_through_a_provider_it_is_asked_once_for_each_question(monkeypatch):

@@ -334,11 +334,22 @@ def test_an_agent_that_is_late_or_stopped_stops_its_children():
 # ------------------------------------------------------------------------------- finishing
 
 
+ODD = {"verdicts": ["odd"], "on": {"odd": "next"}}
+NUMBERED = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+
+
 @pytest.mark.parametrize(
     ("finish", "step", "exit_", "kind"),
     [
         (Finish(output=1), {}, "success", None),
-        (Finish("odd", 1), {"verdicts": ["odd"], "on": {"odd": "next"}}, "odd", None),
+        (Finish("odd", 1), ODD, "odd", None),
+        (Finish(output={"n": 1}), {"returns": NUMBERED}, "success", None),
+        (Finish(output={"n": "${inputs.task}"}), {"returns": NUMBERED}, "failure", "invalid"),
+        (Finish(), {"returns": NUMBERED}, "failure", "invalid"),
+        (Finish(judged=True), {"returns": NUMBERED, "accept": ["false"]}, "failure", "invalid"),
+        (Finish("odd", 1), {"returns": NUMBERED, **ODD}, "failure", "invalid"),
+        (Finish("odd"), {"returns": NUMBERED, **ODD}, "odd", None),
+        (Finish("failure", 1), {"returns": NUMBERED}, "failure", "logic"),
         (Finish("odd", 1), {}, "failure", "invalid"),
         (Finish("failure"), {}, "failure", "logic"),
         (Finish("failure", failure=Failure("denied", "no")), {}, "failure", "denied"),

@@ -9,7 +9,7 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from perdure.core.values import MOST_INLINE, NULL, Value, digest_of, keep, to_json, well_formed
+from perdure.core.values import MOST_INLINE, NULL, Value, digest_of, from_json, keep, to_json, well_formed
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,13 @@ def test_others_are_kept_under_their_digest(value):
 def test_a_value_is_kept_as_it_will_be_read():
     assert keep((1, {2: (3,)}), {}).data == [1, {"2": [3]}]
     assert NULL.load(lambda digest: digest) is None
+
+
+@pytest.mark.parametrize("text", ["NaN", "[-Infinity]", '{"a": 1e999}', "-1e400", "", "{", "[" * 100_000])
+def test_what_is_no_json_is_not_read(text):
+    with pytest.raises(ValueError, match=r"JSON|Expecting|nested"):
+        from_json(text)
+    assert from_json('[1.5, 1e300, 2, "NaN"]') == [1.5, 1e300, 2, "NaN"]
 
 
 LEAVES = (

@@ -8,13 +8,14 @@ import msgspec
 import pytest
 from fake_provider import Reply, called, chunk, playing, refused, said, stream, usage
 
-from perdure.core.calls import Outcome
+from perdure.core.calls import Call, Outcome, Usage
 from perdure.models.answering import form_of, outcome_of
 from perdure.models.errors import NoKey, NoModel, NotNamed
+from perdure.models.performing import ModelPerformer
 from perdure.models.places import Place, Places
 from perdure.models.provider import ProviderModel, model_by_name
 from perdure.models.tiers import Models
-from perdure.ports import Answered, ModelFailed, Offer, Request, Returned, Said, Wish
+from perdure.ports import Answered, Attempt, ModelFailed, Offer, Request, Returned, Said, Wish
 from perdure.testing.models import ScriptedModel
 
 READ = Offer("files.read", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
@@ -136,7 +137,9 @@ def test_tools_are_offered_by_names_that_providers_take_and_called_by_ours():
     assert answer.finish == "calls"
 
 
-@pytest.mark.parametrize("given", ["{'path': 1}", "[1]", '"text"', "{" * 100_000, '{"path": "a', "null"])
+@pytest.mark.parametrize(
+    "given", ["{'path': 1}", "[1]", '"text"', "{" * 100_000, '{"path": "a', "null", '{"n": 1e999}']
+)
 def test_arguments_that_are_no_object_are_handed_on_as_they_are(given):
     answer, _, _ = asked(called(("files__read", given), finish="stop"), offers=[READ])
     assert answer.finish == "calls"
@@ -360,6 +363,58 @@ def test_an_answer_without_end_is_cut_off(monkeypatch):
     endless = Reply([b"data: " + b"x" * 9_000] * 40, headers={"content-type": "text/event-stream"})
     found, _ = failure(endless)
     assert (found.kind, "more than" in found.message) == ("invalid", True)
+
+
+def paid(*replies):
+    """What is booked for a call, at a price of one dollar for a thousand tokens."""
+
+    async def go():
+        async with playing(*replies) as fake:
+            place = Place("box", fake.url, prices=(("m", (1000.0, 1000.0)),))
+            model = ProviderModel(place, "m")
+            call = Call("model", "default", {"prompt": "Hello", "tokens": 50})
+            attempt = Attempt("r", "a", 1, 1, "k", call, digest="d", seconds=10.0)
+            try:
+                return await ModelPerformer(Models({"default": model}), lambda *_: ()).perform(attempt)
+            finally:
+                await model.close()
+
+    return asyncio.run(go())
+
+
+TOLD = Usage(tokens=8, usd=0.008, calls=1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "used"),
+    [
+        (said("Hello", "error"), TOLD),
+        (said("Hello", "error", used=None), None),
+        (stream(chunk({"content": "Hi"}), usage(3, 5), {"error": {"message": "slow down", "code": 429}}), TOLD),
+        (
+            stream(chunk({"content": "x" * 90}), usage(3, 5), {"error": {"message": "no"}}),
+            Usage(tokens=33, usd=0.033, calls=1),
+        ),
+        (stream(chunk({"content": "Hi"}), {"error": {"message": "overloaded", "code": 503}}), None),
+        (refused(503, "overloaded"), Usage(usd=0.0, calls=1)),
+        (refused(429, "slow down"), Usage(usd=0.0, calls=1)),
+    ],
+)
+def test_what_was_said_is_paid_also_where_it_is_of_no_use(reply, used):
+    outcome = paid(reply)
+    assert outcome.failure is not None
+    assert outcome.usage == used
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_an_answer_that_is_too_long_is_paid(monkeypatch, told):
+    monkeypatch.setattr("perdure.models.wire.MOST_BYTES", 100_000)
+    words = [chunk({"content": "x" * 30}), *([usage(3, 5)] if told else [])]
+    endless = Reply([*stream(*words).pieces[:-1], *[b"data: " + b"x" * 9_000] * 40])
+    endless.headers["content-type"] = "text/event-stream"
+    outcome = paid(endless)
+    assert (outcome.failure.kind, "more than" in outcome.failure.message) == ("invalid", True)
+    assert outcome.usage == (Usage(tokens=13, usd=0.013, calls=1) if told else None)
 
 
 def test_a_slow_answer_is_left_when_its_time_is_over():

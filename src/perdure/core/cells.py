@@ -215,8 +215,8 @@ class Cell:
 
     __slots__ = (
         "age", "alarm", "at", "body", "due", "inner", "key", "kind", "laps", "leaving", "ledger", "ledgers", "node",
-        "open", "parent", "position", "question", "result", "scope", "status", "step", "strategy", "traits", "tree",
-        "undo", "visit", "ways", "within", "work",
+        "open", "parent", "position", "question", "refused", "result", "scope", "status", "step", "strategy",
+        "traits", "tree", "undo", "visit", "ways", "within", "work",
     )  # fmt: skip
 
     def __init__(self, key: str, node: Node, parent: "Cell | None", position: int, scope: "Scope") -> None:
@@ -260,6 +260,8 @@ class Cell:
         """Parts whose effects have to be taken back before it is over."""
         self.ways: tuple[str, ...] = ()
         """The rungs that the visit has taken; `alternate:NAME` is a tool that was found by the skills of the step."""
+        self.refused: tuple[str, ...] = ()
+        """Why earlier results of the visit were not good enough, the last ones."""
 
     @property
     def is_live(self) -> bool:

@@ -62,6 +62,14 @@ def unmet_of(  # noqa: PLR0913  each is a word of its own, given by name
     return Failure("unmet", reason) if reason else None
 
 
+def unfit(schema: Mapping[str, Any] | None, exit_: str, result: Any) -> Failure | None:
+    """What a result lacks that has to be of a form. With a verdict there may be nothing besides to say."""
+    if schema is None or (exit_ != "success" and result is None):
+        return None
+    found = flaws(result, schema)
+    return Failure("invalid", f"the result is not what `returns` asks for: {'; '.join(found)}") if found else None
+
+
 def _reason(state: State, cell: Cell, asked: Criteria, seen: Mapping[str, Any], judged: bool) -> str:  # noqa: FBT001
     """The first thing that does not hold; a group's criteria see the steps in it. Empty: everything does."""
     ensures, accept = asked

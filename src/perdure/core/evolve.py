@@ -124,7 +124,7 @@ def _begin_visit(state: State, cell: Cell, visit: int) -> None:
     cell.status, cell.at, cell.due, cell.strategy = "active", state.at, None, ""
     cell.age = state.next_number()
     cell.laps += 1
-    cell.leaving, cell.question, cell.undo = None, "", ()
+    cell.leaving, cell.question, cell.undo, cell.refused = None, "", (), ()
     if cell.ways:
         return_to_usual(cell)
     if cell.traits.budgets:

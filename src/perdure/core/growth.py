@@ -14,6 +14,7 @@ from perdure.core import events as e
 from perdure.core.calls import Call, Failure
 from perdure.core.cells import Cell, Grown, Work, position_of
 from perdure.core.concluding import conclude
+from perdure.core.contracts import unfit
 from perdure.core.deciding import Deciding
 from perdure.core.delegating import is_delegating
 from perdure.core.ending import Ending, concluded, told
@@ -363,6 +364,9 @@ def _ending(turn: Deciding, cell: Cell, finish: Finish) -> Ending:
         output = turn.keep(filled_once(turn.state, cell.within, finish.output))
         if finish.exit == "failure":
             return Ending("failure", output, finish.failure or Failure("logic", "the strategy says so"))
+        failure = unfit(cell.traits.call.returns, finish.exit, output.load(turn.read))
+        if failure is not None:  # whatever the strategy is, and whether it has looked itself
+            return Ending("failure", output, failure)
         return _grown(turn, cell, concluded(turn, cell, finish.exit, output, judged=finish.judged))
     except (ExpressionError, ValueError) as error:
         return Ending.failed("invalid", f"what the strategy finished with: {told(error)}")

@@ -1,10 +1,10 @@
 """Criteria that a tool or an agent judges: they are asked about what a step gave, in the order of the plan.
 
-A judge says `true` or `false`, or `{"met": …, "why": …}`. It is a look, not a try: it takes no place and leaves the
-attempt it is about as it was. A judge that cannot be reached is asked a few times more.
+A judge says `true` or `false`, or `{"met": …, "why": …, "fixes": […]}`. It is a look, not a try: it takes no place and
+leaves the attempt it is about as it was. A judge that cannot be reached is asked a few times more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from perdure.core import events as e
@@ -21,7 +21,7 @@ from perdure.core.trying import LOOK_SECONDS, LOOKING
 from perdure.core.values import digest_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.model.parts import Criterion
-from perdure.plan.raw import is_mapping
+from perdure.plan.raw import is_list, is_mapping
 
 PASSING = frozenset({"transient", "rate_limited", "timeout", "unavailable"})
 """Failures of a judge after which it is asked again."""
@@ -30,7 +30,12 @@ PASSING = frozenset({"transient", "rate_limited", "timeout", "unavailable"})
 VERDICT: Final[Mapping[str, Any]] = {
     "type": "object",
     "required": ["met", "why"],
-    "properties": {"met": {"type": "boolean"}, "why": {"type": "string"}, "score": {"type": "number"}},
+    "properties": {
+        "met": {"type": "boolean"},
+        "why": {"type": "string"},
+        "fixes": {"type": "array", "items": {"type": "string"}},
+        "score": {"type": "number"},
+    },
 }
 """What an agent says that judges."""
 
@@ -72,8 +77,17 @@ def objection(judge: Criterion, failure: Failure | None, said: Any) -> Failure |
         return Failure(
             "invalid", f"{title}: {name_of(judge)} says {said!r:.80}; a judge says true, false or {{met, why}}"
         )
-    why = said.get("why") if is_mapping(said) else None
-    return Failure("unmet", f"not met: {title}" + (f": {why}" if why else ""))
+    return Failure("unmet", ": ".join((f"not met: {title}", *_words(said))))
+
+
+def _words(said: Any) -> Iterator[str]:
+    """Why a judge is not content, and what would mend it: whoever tries again is told."""
+    if not is_mapping(said):
+        return
+    if said.get("why"):
+        yield str(said["why"])
+    if is_list(fixes := said.get("fixes")) and fixes:
+        yield f"to mend it: {'; '.join(map(str, fixes))}"
 
 
 def _settle_approval(turn: Deciding, cell: Cell, verdict: Look, approval: Approval) -> tuple[bool, Failure | None]:

@@ -16,8 +16,11 @@ from perdure.plan.expr import Reference, escaped, fill, fill_but, parse
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, ModelCall, ToolCall
 from perdure.plan.model.steps import DecideStep, MapStep, SubplanStep
+from perdure.plan.shortening import shortened
 
 Seen = dict[str, Any]
+MOST_WORDS: Final = 1_000
+"""Of what a judge says, in pieces of tokens, that whoever tries again is told."""
 
 
 class Masked(dict[str, Any]):
@@ -152,8 +155,17 @@ def _inputs_of(state: State, scope: Scope) -> Any:
     call = scope.holder.traits.call
     if scope.kind == "agent" and isinstance(call, AgentCall):
         context = {"context": shown_in(state, scope)} if scope.holder.traits.shows else {}
-        return {"task": filled(state, scope.outer, call.task), **context, **filled(state, scope.outer, call.with_)}
+        more = {**context, REFUSED: _refusals(scope.holder)} if scope.holder.refused else context
+        return {"task": filled(state, scope.outer, call.task), **more, **filled(state, scope.outer, call.with_)}
     return inputs_of(state, scope.outer)
+
+
+REFUSED: Final = "refused"
+"""The fact by which an agent that tries again is told why."""
+
+
+def _refusals(cell: Cell) -> list[str]:
+    return [f"An earlier result was refused. {shortened(why, MOST_WORDS)}" for why in cell.refused]
 
 
 def context_of(state: State, cell: Cell) -> list[Shown]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -57,6 +58,20 @@ def to_json(value: Any) -> bytes:
         raise ValueError("it is nested too deep") from None
     except TypeError as error:
         raise ValueError(str(error)) from None
+
+
+def from_json(text: str) -> Any:
+    """The value that a text says. `ValueError`: it is not JSON, which has no NaN and no number beyond all numbers."""
+    try:
+        return json.loads(text, parse_float=_number, parse_constant=_number)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+
+
+def _number(word: str) -> float:
+    if not math.isfinite(found := float(word)):
+        raise ValueError(f"{word[:20]} is no number of JSON")
+    return found
 
 
 def well_formed(text: str) -> str:

@@ -6,6 +6,7 @@ begins in the usual way.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from perdure.core import events as e
 from perdure.core.cells import Body, Cell, Work
@@ -13,6 +14,9 @@ from perdure.core.opening import open_agent
 from perdure.core.outline import AnyCall
 from perdure.core.state import State
 from perdure.plan.model.steps import Working
+
+MOST_REFUSED: Final = 5
+"""So many refusals are told to whoever tries again."""
 
 
 def declared(step: Working | None, taken: Sequence[str], rung: str) -> AnyCall | None:
@@ -28,6 +32,8 @@ def declared(step: Working | None, taken: Sequence[str], rung: str) -> AnyCall |
 def rung_taken(state: State, event: e.RungTaken) -> None:
     """A visit goes on in another way, or what it gave will do after all."""
     cell = state.cells[event.step]
+    if event.kind == "unmet" and event.rejected is not None:
+        cell.refused = (*cell.refused, event.rejected.message)[-MOST_REFUSED:]
     if event.rung == "retry":
         return  # the next fact says when
     if event.rung != "relax":

@@ -6,12 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, cast
 
 from perdure.core.calls import Outcome, Usage
+from perdure.core.values import from_json, to_json
+from perdure.models.schemas import CHOICE, Wanted
 from perdure.plan.conforming import flaws
 from perdure.ports import Answer, Answered, Request, Wish
 
 Form = Literal["text", "calls", "choice", "value"]
 """What an output is like: a text, a text with calls that are asked for, a choice, or a value by a schema."""
 _FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*?)\n?\s*```", re.DOTALL)
+_MARKS: Final = " \t\r\n\"'`*“”«».!"
+"""What may stand around a word that is an answer by itself."""
+_ENDED: Final = re.compile(r"[\s*_`]*(?:final )?(?:answer|choice|decision)[\s*_`]*[:=](.+)", re.IGNORECASE)
+"""A last line that says what it is."""
 MOST_SAID: Final = 200
 
 
@@ -83,32 +89,51 @@ _READ: Final = {"text": _as_text, "value": _as_value, "choice": _as_choice, "cal
 
 
 def _call(wish: Wish) -> dict[str, Any]:
-    """A call that is asked for. What is no object is not handed on: it says what is wrong with it."""
+    """A call that is asked for. What is no object of JSON is not handed on: it says what is wrong with it."""
     named = {"tool": wish.tool, **({"id": wish.id} if wish.id else {})}
-    if isinstance(wish.arguments, Mapping):
-        return {**named, "with": dict(cast("Mapping[str, Any]", wish.arguments))}
-    return {**named, "with": {}, "error": f"the arguments are no JSON object: {_short(str(wish.arguments))}"}
+    try:
+        to_json(given := _object_of(wish.arguments))
+    except ValueError as error:
+        told = f"the arguments are no JSON object: {error}. They were: {_short(str(wish.arguments))}"
+        return {**named, "with": {}, "error": told}
+    return {**named, "with": given}
+
+
+def _object_of(given: Any) -> dict[str, Any]:
+    """The arguments of a call. A text could not be read before: it is read again to say what is wrong with it."""
+    if isinstance(given, Mapping):
+        return dict(cast("Mapping[str, Any]", given))
+    if isinstance(given, str):
+        from_json(given)
+    raise ValueError("they are another value")
 
 
 def read_value(text: str, schema: Mapping[str, Any] | None) -> tuple[Any, list[str]]:
     """The JSON value in a text, and what is wrong with it. A fence around it is taken away; nothing else is mended."""
     fenced = _FENCED.search(text)
     try:
-        found = json.loads(fenced[1] if fenced and not text.lstrip().startswith(("{", "[")) else text)
-    except (ValueError, RecursionError) as error:
+        found = from_json(fenced[1] if fenced and not text.lstrip().startswith(("{", "[")) else text)
+    except ValueError as error:
         return None, [f"it is no JSON: {error}"]
     return found, flaws(found, dict(schema or {}))
 
 
 def _chosen(text: str, choices: Sequence[str]) -> str | None:
-    """The choice that is meant: said alone, or the only one of them that is said at all."""
-    said = text.strip().strip("\"'`.*").strip()
-    alone = [each for each in choices if each == said] or [each for each in choices if each.lower() == said.lower()]
-    if alone:
-        return alone[0]
-    words = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
-    named = [each for each in choices if each in words]
-    return named[0] if len(named) == 1 else None
+    """The choice that is made. In a sentence it could also be denied, so only a word that stands alone is one."""
+    whole = text.strip()
+    fenced, ended = _FENCED.fullmatch(whole), _ENDED.fullmatch(whole.rpartition("\n")[2])
+    said = ended[1] if ended else fenced[1] if fenced else whole
+    return _alone(Wanted({}, CHOICE).unwrapped(said), choices)
+
+
+def _alone(said: str, choices: Sequence[str]) -> str | None:
+    """The one choice that a text is, but for the marks around it and the case of its letters."""
+    for bare in (said.strip(_MARKS), said.strip(f"{_MARKS}_")):
+        same = [each for each in choices if each == bare]
+        alike = same or [each for each in choices if each.lower() == bare.lower()]
+        if alike:
+            return alike[0] if len(alike) == 1 else None
+    return None
 
 
 # ------------------------------------------------------------------------------- back again

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import ModelResponse, PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
-from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse, infer_model
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.profiles.openai import OpenAIModelProfile
@@ -18,7 +18,7 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 
 from perdure.models.chances import chances_of
-from perdure.models.failing import failed
+from perdure.models.failing import failed, settled
 from perdure.models.messages import messages_of, text_of, thoughts_of, tools_of, wishes_of
 from perdure.models.naming import inner_by_outer
 from perdure.models.places import Place
@@ -66,20 +66,24 @@ class Direct:
 
     async def ask(self, request: Request, heard: Callable[[str], None]) -> Answer:
         """Ask once. `ModelFailed` if there is no answer."""
-        wanted = wanted_of(request)
+        wanted, begun = wanted_of(request), list[StreamedResponse]()
         try:
-            response = await self._streamed(request, wanted, heard)
+            response = await self._streamed(request, wanted, heard, begun)
             return self._answer(request, response, wanted)
         except Exception as error:  # noqa: BLE001  whatever a stranger's answer does to the library is a failure of the call
-            raise self._failed(error) from None  # what it came from holds the request, and the key with it
+            found = self._failed(error)  # what it came from holds the request, and the key with it
+            raise (settled(found, self._told(begun[0])) if begun else found) from None
 
-    async def _streamed(self, request: Request, wanted: Wanted | None, heard: Callable[[str], None]) -> ModelResponse:
+    async def _streamed(
+        self, request: Request, wanted: Wanted | None, heard: Callable[[str], None], begun: list[StreamedResponse]
+    ) -> ModelResponse:
         told = "\n\n".join(filter(None, (request.instructions, told_of(request))))
         messages = messages_of(request, told)
         settings, form = self._settings(request), self._form(request, wanted)
         async with model_request_stream(
             self._model, messages, model_settings=settings, model_request_parameters=form, instrument=False
         ) as stream:
+            begun.append(stream)
             async for event in stream:
                 piece = _piece(event)
                 if isinstance(piece, str) and piece:
@@ -129,7 +133,7 @@ class Direct:
         wishes = wishes_of(response, names)
         text = wanted.unwrapped(said) if wanted else said
         tokens_in, tokens_out, cached = self._tokens(request, response)
-        who = response.model_name if isinstance(response.model_name, str) else self._name
+        who = self._who(response)
         return Answer(
             text or self._refusal(response),
             wishes,
@@ -144,12 +148,28 @@ class Direct:
 
     def _tokens(self, request: Request, response: ModelResponse) -> tuple[int, int, int]:
         """Tokens in and out, and those in that were cached. Where a provider does not count, letters are."""
-        used = response.usage
-        counts = [_count(each) for each in (used.input_tokens, used.output_tokens, used.cache_read_tokens)]
+        counts = _counts(response)
         if counts[0] or counts[1]:
-            return counts[0], counts[1], counts[2]
+            return counts
         size = pieces_in(request.instructions) + sum(pieces_in(each.text) for each in request.remarks)
         return tokens_in(size) or 1, tokens_of(text_of(response)) or 1, 0
+
+    def _told(self, stream: StreamedResponse) -> Answer | None:
+        """What an answer took that is of no use; None: the provider did not come to tell."""
+        try:
+            response = stream.get()
+            tokens_in, tokens_out, cached = _counts(response)
+            if not (tokens_in or tokens_out):
+                return None
+            if response.finish_reason is None:  # it broke off, and more was said since this was counted
+                tokens_out = max(tokens_out, tokens_of(text_of(response)))
+            who = self._who(response)
+            return Answer("", (), "stop", tokens_in, tokens_out, self._usd(who, tokens_in, tokens_out, cached), who)
+        except Exception:  # noqa: BLE001  as above
+            return None
+
+    def _who(self, response: ModelResponse) -> str:
+        return response.model_name if isinstance(response.model_name, str) else self._name
 
     def _usd(self, who: str, tokens_in: int, tokens_out: int, cached: int) -> float | None:
         """As the user says; else by the name of who answered, which may be a dated one, or that was asked."""
@@ -204,9 +224,15 @@ def _finish(response: ModelResponse, *, calls: bool, whole: bool) -> str:
     said = FINISHES.get(response.finish_reason or "", "")
     if said == "refused" or (said == "length" and not whole):
         return said
-    if response.finish_reason == "error":
+    if "error" in (response.finish_reason, (response.provider_details or {}).get("finish_reason")):
         raise ModelFailed("unavailable", "the provider broke the answer off with an error")
     return "calls" if calls else "stop"
+
+
+def _counts(response: ModelResponse) -> tuple[int, int, int]:
+    """Tokens in, out and cached, as far as they are told."""
+    used = response.usage
+    return _count(used.input_tokens), _count(used.output_tokens), _count(used.cache_read_tokens)
 
 
 def _count(value: Any) -> int:

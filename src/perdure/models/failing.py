@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from pydantic_ai import exceptions as x
 
 from perdure.models.wire import MOST_BYTES, TooMuch
-from perdure.ports import ModelFailed
+from perdure.ports import Answer, ModelFailed
 
 KINDS: Final = (
     (x.ModelRateLimitError, "rate_limited", "the provider wants to be asked less often"),
@@ -37,13 +37,19 @@ DEEPEST: Final = 20
 def failed(error: Exception, key: str) -> ModelFailed:
     """The failure that an error is."""
     if _has(error, TooMuch):
-        return ModelFailed("invalid", f"the provider said more than {MOST_BYTES // 2**20} megabytes")
+        return ModelFailed("invalid", f"the provider said more than {MOST_BYTES // 2**20} megabytes", begun=True)
     kind, told = _kind_of(error)
     more = _said(error)
     message = f"{told}: {more}" if more else told
     if isinstance(error, x.ModelContextWindowExceededError):
         message += SHORTER
     return ModelFailed(kind, without(message, key), _wait(error))
+
+
+def settled(failed: ModelFailed, answer: Answer | None) -> ModelFailed:
+    """The failure of an answer that had begun, with what the provider told of what it took."""
+    failure = failed.failure
+    return ModelFailed(failure.kind, failure.message, failure.retry_after, answer, begun=True)
 
 
 def _kind_of(error: Exception) -> tuple[str, str]:

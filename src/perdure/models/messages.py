@@ -1,6 +1,5 @@
 """Conversations as the library has them, and its answers as we have them."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -19,7 +18,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.tools import ToolDefinition
 
-from perdure.core.values import well_formed
+from perdure.core.values import from_json, well_formed
 from perdure.models.naming import outer
 from perdure.ports import Answered, Offer, Remark, Request, Returned, Wish
 
@@ -147,7 +146,7 @@ def _read(given: Any) -> Any:
     if not isinstance(given, str):
         return {} if given is None else given
     try:
-        return _whole(json.loads(given)) if given.strip() else {}
+        return _whole(from_json(given)) if given.strip() else {}
     except (ValueError, RecursionError):
         return well_formed(given)
 

@@ -12,7 +12,7 @@ from perdure.models.conversation import Conversations, Forgotten, Thread
 from perdure.models.errors import NotNamed
 from perdure.models.tiers import Models
 from perdure.plan.tokens import FRAME, PIECES, size_of, tokens_in
-from perdure.ports import Answer, Attempt, Model, ModelFailed, Offer, Request
+from perdure.ports import Attempt, Model, ModelFailed, Offer, Request
 
 Offers = Callable[[Sequence[str], tuple[Layer, ...]], Sequence[Offer]]
 """The tools that are meant by some names, as far as rules let them be called."""
@@ -69,7 +69,7 @@ class ModelPerformer:
             async with asyncio.timeout(request.seconds):
                 answer = await model.ask(request, Listener(attempt, request.tokens or USUAL_TOKENS))
         except ModelFailed as failed:
-            return _not_answered(failed.failure.kind, Outcome(exit="failure", failure=failed.failure), failed.answer)
+            return _not_answered(failed)
         except TimeoutError:
             return Outcome.failed("timeout", "the model took longer than it may")
         return outcome_of(request, answer, thread.form)
@@ -95,12 +95,12 @@ class ModelPerformer:
             return None
 
 
-def _not_answered(kind: str, outcome: Outcome, answer: Answer | None) -> Outcome:
-    """A failure with what it took: nothing where nothing was answered, and nobody knows where the line broke."""
-    if answer is not None:
-        return Outcome(exit="failure", failure=outcome.failure, usage=usage_of(answer))
-    used = Usage(usd=0.0, calls=1) if kind in UNASKED else None
-    return Outcome(exit="failure", failure=outcome.failure, usage=used)
+def _not_answered(failed: ModelFailed) -> Outcome:
+    """A failure with what it took: nothing where nothing was answered, and nobody knows where an answer broke off."""
+    if failed.answer is not None:
+        return Outcome(exit="failure", failure=failed.failure, usage=usage_of(failed.answer))
+    is_free = failed.failure.kind in UNASKED and not failed.begun
+    return Outcome(exit="failure", failure=failed.failure, usage=Usage(usd=0.0, calls=1) if is_free else None)
 
 
 class Listener:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from perdure.core.values import from_json
 from perdure.ports import Request
 
 VALUE: Final = "value"
@@ -24,8 +25,8 @@ class Wanted:
         if not self.word:
             return text
         try:
-            found: Any = json.loads(text)
-        except (ValueError, RecursionError):
+            found: Any = from_json(text)
+        except ValueError:
             return text
         if not isinstance(found, dict) or self.word not in found:
             return text
@@ -36,8 +37,8 @@ class Wanted:
 def is_whole(text: str) -> bool:
     """Whether a text is a whole value: what was cut off after it were blanks."""
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        from_json(text)
+    except ValueError:
         return False
     return True
 

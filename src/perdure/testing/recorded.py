@@ -119,7 +119,8 @@ class RecordedModel:
         used = made.told.usage
         spent = Answer() if used is None else Answer(tokens_in=used.tokens, usd=used.usd)
         if (failure := made.told.failure) is not None:
-            raise ModelFailed(failure.kind, failure.message, failure.retry_after, spent if used else None)
+            paid = spent if used else None
+            raise ModelFailed(failure.kind, failure.message, failure.retry_after, paid, begun=paid is None)
         output = made.told.output.load(self._recording.state.read)
         said = said_again(output, made.form)
         chances = output.get("probabilities") if made.form == "choice" else None

@@ -74,6 +74,65 @@ def test_a4_what_was_objected_to_is_done_again_if_the_step_says_so():
     assert [text for text, _, _ in SEEN] == ["no", "an answer"]
 
 
+def judged_first(heard, objection):
+    """Whoever writes is heard; the first text is objected to."""
+
+    def says(request):
+        if request.instructions.startswith("You judge."):
+            return objection if len(heard) == 1 else {"met": True, "why": "now it is"}
+        heard.append(request.remarks[0].text)
+        return f"text {len(heard)}"
+
+    return says
+
+
+AGAIN = {"retry": {"attempts": 2, "wait": 0}}
+OTHERS = {
+    "alternates": [{"agent": "writer", "task": "Write anew"}],
+    "simpler": {"agent": "writer", "task": "Write less"},
+}
+
+
+@pytest.mark.parametrize(("way", "task"), [(AGAIN, "Write"), ({"alternates": OTHERS["alternates"]}, "Write anew")])
+def test_e13_whoever_tries_again_is_told_why_it_was_refused_and_what_would_mend_it(way, task):
+    heard = []
+    objection = {"met": False, "why": "${secrets.KEY} is missing", "fixes": ["name the date", "be brief"]}
+    result = worked([{"agent": "critic", "title": "is it good"}], judged_first(heard, objection), **way)
+    assert result.output == "text 2"
+    told = "not met: is it good: ${secrets.KEY} is missing: to mend it: name the date; be brief"
+    assert heard[0] == "Write"
+    assert heard[1].startswith(f"{task}\n\nWhat you are given:\nrefused: ")
+    assert f"An earlier result was refused. {told}" in heard[1]
+
+
+def test_e13_each_way_is_told_all_that_was_refused_before():
+    heard = []
+
+    def says(request):
+        heard.append(request.remarks[0].text)
+        return f"text {len(heard)}"
+
+    result = worked(["output == 'text 3'"], says, **OTHERS)
+    assert result.output == "text 3"
+    assert [each.count("An earlier result was refused.") for each in heard] == [0, 1, 2]
+    assert 'output is \\"text 1\\"' in heard[2]
+
+
+def test_e13_an_agent_that_has_a_fact_of_that_name_keeps_it():
+    heard = []
+    worked(
+        [{"agent": "critic"}], judged_first(heard, {"met": False, "why": "bad"}), **AGAIN, **{"with": {"refused": 7}}
+    )
+    assert heard == ["Write\n\nWhat you are given:\nrefused: 7"] * 2
+
+
+def test_e13_a_new_visit_begins_with_nothing_refused():
+    heard = []
+    says = judged_first(heard, {"met": False, "why": "bad"})
+    worked([{"agent": "critic"}], says, on={"failure": "do"}, max_visits=2)
+    assert heard == ["Write", "Write"]
+
+
 def test_a4_data_that_looks_like_an_expression_stays_data():
     odd_one = {"tool": "x.rate", "with": {"text": "${output}", "note": "${run.goal} $${output}"}}
     result = worked([odd_one], "say ${inputs.output} $${x}")

@@ -53,6 +53,11 @@ def drafted(model, options=None, goal="Assign Mr. Davis ${inputs.secret}", **mor
     return asyncio.run(go())
 
 
+def test_what_its_step_wants_to_have_is_held_against_the_plan():
+    made, _ = drafted(ScriptedModel([GOOD]), returns={"type": "object", "required": ["owner"]})
+    assert (made.failure.kind, "owner" in made.failure.message) == ("invalid", True)
+
+
 def test_m4_a_lookup_comes_first_and_is_followed_by_a_checkpoint():
     model = ScriptedModel([GOOD])
     made, done = drafted(model)

@@ -40,11 +40,11 @@ FIRST = {
 SECOND = {"steps": [{"id": "mail", "tool": "mail.send", "with": {"to": 7}}]}
 
 
-def worked(model, **options):
+def worked(model, returns=None, **options):
     async def go():
         agents = [Agent(name="boss", strategy="plan", tools=("crm.*", "mail.*"), options=options)]
         async with Engine.open(tools=[find, assign, send], agents=agents, models={"default": model}) as engine:
-            step = {"id": "p", "agent": "boss", "task": "Reach Davis", "with": {"hint": "be kind"}}
+            step = {"id": "p", "agent": "boss", "task": "Reach Davis", "with": {"hint": "be kind"}, "returns": returns}
             run = await engine.start(Plan.model_validate({"steps": [step]}))
             return await run.result()
 
@@ -71,6 +71,13 @@ def test_x8_it_plans_anew_only_so_often_and_says_why_it_failed():
     assert (result.failure.kind, result.failure.message) == ("logic", "the crm is closed")
     assert len(model.asked) == 2
     assert worked(ScriptedModel(lambda _: "no plan"), draft={"repairs": 0}).failure.kind == "invalid"
+
+
+def test_what_its_step_wants_to_have_is_held_against_what_the_plan_gave():
+    result = worked(ScriptedModel([SECOND]), returns={"type": "object", "required": ["n"]})
+    assert (result.status, result.failure.kind) == ("failed", "invalid")
+    assert "not what `returns` asks for" in result.failure.message
+    assert worked(ScriptedModel([SECOND]), returns={"type": "string"}).output == "sent to 7"
 
 
 def test_what_no_other_step_needs_is_the_output():

@@ -80,7 +80,10 @@ def test_calls_that_do_not_depend_on_each_other_are_made_at_once_and_told_in_ord
             "there is no tool 'shell.run' for you; write one of: math.add, math.fail",
         ),
         (Wish("rm -rf /; ${secrets.KEY}", {}), "there is no tool 'rm -rf /; ${secrets.KEY}' for you"),
-        (Wish("math.add", "40 and 2"), "the arguments are no JSON object: 40 and 2"),
+        (Wish("math.add", "40 and 2"), "the arguments are no JSON object: Extra data: line 1 column 4 (char 3)"),
+        (Wish("math.add", [40, 2]), "the arguments are no JSON object: they are another value. They were: [40, 2]"),
+        (Wish("math.add", '{"a": NaN}'), 'no JSON object: NaN is no number of JSON. They were: {"a": NaN}'),
+        (Wish("math.add", {"a": 1, "b": float("nan")}), "no JSON object: Out of range float values are not JSON"),
         (Wish("math.add", {'a"b': 1}), "no tool has an argument 'a\"b'"),
         (Wish("math.ad", {}), "there is no tool 'math.ad' for you; did you mean"),
         (Wish("math.add", {"a": 1}), "b"),
@@ -112,6 +115,13 @@ def test_an_answer_by_schema_is_sent_back_until_it_fits():
     assert (result.failure.kind, "not what was asked for" in result.failure.message) == ("invalid", True)
 
 
+@pytest.mark.parametrize("said", ["NaN", "[Infinity]", '{"sum": -Infinity}', '{"sum": 1e999}', "-1e400"])
+def test_numbers_that_json_does_not_have_are_sent_back(said):
+    model = ScriptedModel([said, {"sum": 42}])
+    assert worked(model, {"returns": {}}).output == {"sum": 42}
+    assert "is no number of JSON" in model.asked[1].remarks[-1].text
+
+
 def test_an_agent_ends_with_a_verdict_where_the_step_has_some():
     step = {"verdicts": ["needs_work"], "on": {"needs_work": "done"}}
     model = ScriptedModel([{"verdict": "needs_work", "answer": "more"}])
@@ -119,6 +129,14 @@ def test_an_agent_ends_with_a_verdict_where_the_step_has_some():
     assert (result.status, result.output) == ("succeeded", "more")
     assert worked(ScriptedModel([{"verdict": "success", "answer": 1}]), step).output == 1
     assert worked(ScriptedModel([{"verdict": "bad"}] * 3), step).failure.kind == "invalid"
+
+
+def test_a_verdict_needs_no_answer_and_success_needs_one_where_the_step_wants_one():
+    step = {"verdicts": ["needs_work"], "on": {"needs_work": "done"}, "returns": {"type": "object"}}
+    assert worked(ScriptedModel([{"verdict": "needs_work"}]), step).status == "succeeded"
+    model = ScriptedModel([{"verdict": "success"}, {"verdict": "success", "answer": {"n": 1}}])
+    assert worked(model, step).output == {"n": 1}
+    assert "answer" in model.asked[1].remarks[-1].text
 
 
 def test_e17_it_ends_without_an_answer_when_it_had_its_thoughts():

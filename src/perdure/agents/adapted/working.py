@@ -24,6 +24,7 @@ from perdure.agents.adapted.tier import ASKING, Tier
 from perdure.agents.strategies.adapted import STRETCH, changes
 from perdure.core.calls import Call, Earlier, Outcome
 from perdure.errors import PerdureError
+from perdure.models.answering import usage_of as taken_by
 from perdure.models.failing import failed
 from perdure.models.naming import outer
 from perdure.models.performing import USUAL_TOKENS
@@ -262,7 +263,8 @@ async def _asked_by(attempt: Attempt, want: Want) -> Outcome:
         output = await want.done()
     except Exception as error:  # noqa: BLE001  as above
         found = error if isinstance(error, ModelFailed) else failed(error, "")
-        return Outcome(exit="failure", failure=found.failure)
+        paid = None if found.answer is None else taken_by(found.answer)
+        return Outcome(exit="failure", failure=found.failure, usage=paid)
     return Outcome(output, usage=usage_of(output))
 
 

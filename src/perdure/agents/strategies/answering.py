@@ -18,7 +18,11 @@ def schema_of(view: View) -> Mapping[str, Any] | None:
     if not view.verdicts:
         return view.returns
     properties: dict[str, Any] = {"verdict": {"enum": _words(view)}, "answer": view.returns or {}}
-    return {"type": "object", "required": ["verdict"], "properties": properties}
+    schema = {"type": "object", "required": ["verdict"], "properties": properties}
+    if view.returns is None:
+        return schema
+    went_well = {"properties": {"verdict": {"const": "success"}}}
+    return {**schema, "if": went_well, "then": {"required": ["answer"]}}
 
 
 def wanted(view: View) -> str:

@@ -420,7 +420,7 @@ class ModelCall(Part):
     returns: JsonSchema | None = None
     """JSON Schema of the answer; left out: plain text."""
     choices: Many[Word] = ()
-    """The answers to choose from; the output is `{choice, probabilities}`."""
+    """The answers to choose from: one of them alone, not in a sentence. The output is `{choice, probabilities}`."""
     tools: Many[Line] | None = None
     """Tools it may ask for, as in `files.*`; the output is `{text, calls}` then, and nothing is called by that."""
     after: Id | None = None
