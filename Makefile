@@ -37,7 +37,7 @@ check: $(READY) ## Lint, types, layers, docs
 test: parts sandbox check ## Everything that must pass before a change lands
 	$(BIN)/pytest -n auto --cov --cov-report=
 
-bars: ## What the last make test has run of each room, and what it has not
+bars: $(READY) ## What the last make test has run of each room, and what it has not
 	@$(BIN)/python scripts/bars.py
 
 fix: $(READY) ## Format, repair what can be repaired, write the generated parts of the docs
