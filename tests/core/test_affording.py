@@ -244,6 +244,12 @@ def test_what_the_tool_says_of_itself_counts_where_the_plan_says_nothing():
     )
 
 
+def test_a_judge_is_no_step_and_an_agent_that_judges_is_a_call_whatever_it_reports():
+    plan = {"steps": [tool("a", accept=[{"tool": "x.one"}, {"agent": "critic"}])], "budget": {"steps": 1, "calls": 5}}
+    world = driven(plan, {"a~": [True, took(value=True, tokens=7, calls=0)]})
+    assert (world.status, world.state.books.ledgers[""].spent["calls"]) == ("succeeded", 1)
+
+
 def test_r10_a_try_that_was_lost_is_paid_and_paid_again():
     plan = {"steps": [model("a", estimate={"tokens": 40})], "budget": {"tokens": 100}}
     world = driven(plan, {"a": [LOST, LOST, took(tokens=1)]})
