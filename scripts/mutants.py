@@ -212,7 +212,7 @@ def report(found: Mutating, began: datetime) -> dict[str, Any] | None:
     """Tell the score, and between what it lies for all; a row of both for the record. None where nothing was judged."""
     became = Counter(each for _, each in found.results)
     if not (judged := became.total() - became[UNPLACED]):
-        say(f"\nnothing was judged: {became[UNPLACED]} of {found.total} tried, and none of them could be made\n")
+        say(f"\nnothing was judged: of {found.total}, {became[UNPLACED]} were tried and could not be made\n")
         return None
     good = judged - became[MISSED]
     low, high = (round(100 * each, 1) for each in interval(good, judged))
