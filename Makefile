@@ -36,8 +36,9 @@ check: $(READY) ## Lint, types, layers, docs
 
 test: parts sandbox check ## Everything that must pass before a change lands
 	$(BIN)/pytest -n auto --cov --cov-report=
+	$(BIN)/python scripts/bars.py core policy
 
-bars: ## What the last make test has run of each room, and what it has not
+bars: $(READY) ## What the last make test has run of each room, and what it has not
 	@$(BIN)/python scripts/bars.py
 
 fix: $(READY) ## Format, repair what can be repaired, write the generated parts of the docs
@@ -61,8 +62,9 @@ kills: parts $(READY) ## The same kills for Perdure, LangGraph and DBOS
 	$(BIN)/python scripts/docs.py --write
 
 mutants: parts $(READY) ## Break the core and the policy in small ways, and count what no test notices
-	$(BIN)/python scripts/mutants.py core
-	$(BIN)/python scripts/mutants.py policy
+	status=0; for room in core policy; do \
+	  $(BIN)/python scripts/mutants.py $$room --record docs/measured/mutants.json || status=$$?; \
+	done; $(BIN)/python scripts/docs.py --write && exit $$status
 
 lock: $(READY) ## Write the lock files anew (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header -q -U -o requirements.lock

@@ -128,6 +128,8 @@ def measured() -> dict[str, Any]:
     """What was run of each file, by its path from here."""
     watch = coverage.Coverage(config_file=str(ROOT / "pyproject.toml"))
     watch.load()
+    if not watch.get_data().measured_files():
+        sys.exit("nothing measured yet: run make test")
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         watch.json_report(outfile=file.name)
         files: dict[str, Any] = json.loads(Path(file.name).read_bytes())["files"]

@@ -281,6 +281,7 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "open": requirements.still_open,
     "campaigns": measured.campaigns,
     "kills": measured.kills,
+    "mutants": measured.mutants,
     **{f"way_{name}": partial(way, name) for name in templates()},
 }
 

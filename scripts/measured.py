@@ -56,6 +56,17 @@ def kills() -> Iterator[str]:
         yield f"| {' | '.join(map(str, (name, *counted, soon)))} |\n"
 
 
+def mutants() -> Iterator[str]:
+    """How many small changes of a room its tests have noticed."""
+    yield "| room | changes there are | tried | noticed | of these, did not come to an end | missed | score "
+    yield "| with 95 % confidence | could not be made | in a sample of |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n"
+    for room, row in _kept("mutants").items():
+        counted = (f"{row[each]:,}" for each in ("there_are", "tried", "noticed", "endless", "missed"))
+        sure = "{} % to {} %".format(*row["between"])
+        sample = f"{row['minutes']} minutes, {row['began']}, seed {row['seed']}, Perdure {row['version']}"
+        yield f"| {room} | {' | '.join(counted)} | {row['score']} % | {sure} | {row['unplaced']:,} | {sample} |\n"
+
+
 def _when(found: dict[str, Any]) -> str:
     """When, where and of what."""
     return f"{found['began']}, seed {found['seed']}; {found['machine']}.\n\n"

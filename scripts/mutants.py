@@ -9,6 +9,7 @@ other programs do not see a change there; they are not counted on here.
 """
 
 import gc
+import json
 import math
 import os
 import random
@@ -16,19 +17,22 @@ import resource
 import signal
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import _lru_cache_wrapper  # pyright: ignore[reportPrivateUsage]  there is no other name for it
 from itertools import accumulate
 from pathlib import Path
 from types import FunctionType
-from typing import Final
+from typing import Any, Final
 
 import click
 import coverage
 import pytest
 from mutations import Mutant, mutants_of
+
+import perdure
 
 ROOT: Final = Path(__file__).parent.parent
 BAR: Final = 85
@@ -116,7 +120,8 @@ class Mutating:
             perform(item, following)
             found.seconds[item.nodeid] = time.process_time() - begun
             if self.failed:
-                raise SystemExit(f"{item.nodeid} fails with nothing changed")
+                say(f"{item.nodeid} fails with nothing changed\n")
+                pytest.exit("nothing can be judged")
         watch.stop()
         data = watch.get_data()
         for path in data.measured_files():
@@ -203,17 +208,38 @@ def say(text: str, end: str = "") -> None:
 SCREEN: Final = os.dup(1)
 
 
-def report(found: Mutating) -> bool:
-    """Tell what nobody noticed, and the score. Whether it is good enough."""
-    tried = [(mutant, became) for mutant, became in found.results if became != UNPLACED]
-    missed = sum(became == MISSED for _, became in tried)
-    endless = sum(became == ENDLESS for _, became in tried)
-    good, (low, high) = len(tried) - missed, interval(len(tried) - missed, len(tried))
+def report(found: Mutating, began: datetime) -> dict[str, Any] | None:
+    """Tell the score, and between what it lies for all; a row of both for the record. None where nothing was judged."""
+    became = Counter(each for _, each in found.results)
+    if not (judged := became.total() - became[UNPLACED]):
+        say(f"\nnothing was judged: of {found.total}, {became[UNPLACED]} were tried and could not be made\n")
+        return None
+    good = judged - became[MISSED]
+    low, high = (round(100 * each, 1) for each in interval(good, judged))
+    score = {"score": round(100 * good / judged, 1), "between": [low, high]}
     say(
-        f"\n{good} of {len(tried)} noticed, {endless} of them by their not coming to an end: {good / len(tried):.1%} "
-        f"({low:.1%} to {high:.1%} with 95 % confidence); {len(tried)} of {found.total} tried, seed {found.seed}\n"
+        f"\n{good} of {judged} noticed, {became[ENDLESS]} of them by their not coming to an end: {score['score']} % "
+        f"({low} % to {high} % with 95 % confidence); {judged} of {found.total} tried, seed {found.seed}, "
+        f"and {became[UNPLACED]} that could not be made\n"
     )
-    return good * 100 >= BAR * len(tried)
+    counted = {"noticed": good, "endless": became[ENDLESS], "missed": became[MISSED], "unplaced": became[UNPLACED]}
+    return {"there_are": found.total, "tried": judged} | counted | score | about(found, began)
+
+
+def about(found: Mutating, began: datetime) -> dict[str, Any]:
+    """Which sample it was, when, and of what."""
+    return {
+        "seed": found.seed,
+        "minutes": round((datetime.now(UTC) - began).total_seconds() / 60),
+        "began": began.strftime("%Y-%m-%d %H:%M UTC"),
+        "version": perdure.__version__,
+    }
+
+
+def keep(record: Path, room: str, row: dict[str, Any]) -> None:
+    """The row of a room, beside those of others."""
+    rows: dict[str, Any] = json.loads(record.read_bytes()) if record.exists() else {}
+    record.write_text(json.dumps(dict(sorted((rows | {room: row}).items())), indent=1) + "\n", encoding="utf-8")
 
 
 def interval(good: int, tried: int) -> tuple[float, float]:
@@ -230,9 +256,14 @@ def interval(good: int, tried: int) -> tuple[float, float]:
 @click.option("--seed", default=0, help="Which sample.")
 @click.option("--only", default="", help="Files whose paths have this in them.")
 @click.option("--tests", multiple=True, help="Other tests than those of the room.")
-def main(room: str, minutes: float, most: int, seed: int, only: str, tests: tuple[str, ...]) -> None:  # noqa: PLR0913, PLR0917
+@click.option("--record", type=click.Path(path_type=Path), help="Where to keep what came out.")
+def main(  # noqa: PLR0913, PLR0917
+    room: str, minutes: float, most: int, seed: int, only: str, tests: tuple[str, ...], record: Path | None
+) -> None:
     """Try changes in a room."""
-    sources, usual = ROOMS[room]
+    if record and (only or tests):
+        raise click.UsageError("what is recorded is about a whole room and its tests")
+    began, (sources, usual) = datetime.now(UTC), ROOMS[room]
     paths = [each for source in sources for each in files_in(ROOT / source) if only in str(each)]
     plugin = Mutating(paths, minutes, most, seed)
     words = [
@@ -248,7 +279,10 @@ def main(room: str, minutes: float, most: int, seed: int, only: str, tests: tupl
     ]
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  what pytest says is not of interest
     pytest.main(words, plugins=[plugin])
-    sys.exit(not report(plugin))
+    row = report(plugin, began)
+    if row and record:
+        keep(record, room, row)
+    sys.exit(row is None or row["noticed"] * 100 < BAR * row["tried"])
 
 
 def files_in(path: Path) -> list[Path]:

@@ -72,3 +72,9 @@ def test_what_runs_elsewhere_is_started_by_its_path_and_seen_from_outside(place)
 def test_every_bar_is_about_files_that_are_there():
     for _, patterns in bars.BARS.values():
         assert all(list(TREE.glob(each)) for each in patterns)
+
+
+def test_before_anything_was_measured_it_says_what_measures(tmp_path, monkeypatch):
+    monkeypatch.setenv("COVERAGE_FILE", str(tmp_path / ".coverage"))
+    with pytest.raises(SystemExit, match="run make test"):
+        bars.measured()

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from perdure.config import ConfigError, load
-from perdure.config.owned import LARGEST
+from perdure.config.owned import LARGEST, read_owned
 from perdure.config.policy import load_policy
 from perdure.config.rules import Rules, problem_of
 from perdure.core.policy import Deed, judge
@@ -300,6 +300,13 @@ def test_a_broken_file_is_refused_with_its_place_and_the_way_out(own, refused, m
     monkeypatch.setenv("HOME", str(file.parents[2]))
     file.write_bytes(text.encode("latin-1"))
     refused("PRD1706", str(file), *words)
+
+
+def test_a_file_that_was_read_is_closed(own):
+    file, descriptors = own(""), Path("/proc/self/fd")
+    before = set(descriptors.iterdir())
+    assert read_owned(file) == b""
+    assert set(descriptors.iterdir()) <= before
 
 
 # ------------------------------------------------------------ who else cannot say it

@@ -136,6 +136,13 @@ def test_names_are_free_ones_and_limits_hold_for_all_visits():
     assert "0 may still be added" in failed.message
 
 
+def test_each_step_has_a_limit_of_its_own():
+    script = {each: Outcome({"next_steps": [called()]}) for each in ("first", "second")}
+    steps = [first(grows={"most": 1}), {**first(grows={"most": 1}), "id": "second"}, MORE]
+    made = World({"steps": steps}, script, planning=True, forgetful=True).start().run()
+    assert (made.status, made.done()) == ("succeeded", ["first", "second", "first_1", "second_1"])
+
+
 def test_a_group_that_is_over_takes_no_more():
     steps = [MORE, {**first(), "id": "first"}, {"id": "z", "tool": "x.y"}]
     script = {"first": Outcome({"next_steps": [called()]})}

@@ -366,3 +366,16 @@ def test_a_race_waits_for_what_comes_in_the_place_of_a_step_that_has_failed():
     steps = [{"id": "race", "join": "any", "parallel": [{**new("a"), "recovery": {"logic": ["replan"]}}]}]
     made = world(*steps, script={"a": Failure("logic", "no"), "b": 7}, rules=[rule])
     assert (made.status, made.done()) == ("succeeded", ["a", "b"])
+
+
+def test_a_planner_that_finds_no_other_way_is_told_with_the_failure():
+    def planner(_):
+        raise ValueError("no road leads there")
+
+    plan = {"adjust": {"planner": "scout"}, "steps": [new("a")]}
+    made = World(plan, {"a": Failure("logic", "no")}, planning=True, forgetful=True)
+    made.rules.planner = planner
+    made.start().run()
+    told = "no; the planner scout was asked for another way: it broke: ValueError: no road leads there"
+    assert (made.status, made.failure.message) == ("failed", told)
+    assert [(by, after) for by, after, _ in refusals(made)] == [(e.PLANNER, "a")]

@@ -1,12 +1,15 @@
 """E7 E17 R10: budgets. Nothing begins that they do not cover; when one is used up its owner fails, finishes or asks."""
 
 import pytest
-from driven import LATER, driven, tool
+from driven import LATER, NO, driven, tool
 
 from perdure.core import events as e
-from perdure.core.calls import Approval, Failure, Outcome, Usage
+from perdure.core.affording import afford, attempt_at
+from perdure.core.calls import Approval, Call, Failure, Outcome, Usage
+from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish, Move
 from perdure.core.refusing import BadAnswer
+from perdure.core.trying import LOOK_SECONDS
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
 
@@ -165,6 +168,15 @@ def test_to_open_a_run_again_does_not_either():
     assert (world.run().status, world.done(), world.failure.kind) == ("failed", ["a", "b"], "budget")
 
 
+def test_nothing_begins_in_a_group_that_is_about_to_be_stopped():
+    group = {"id": "g", "budget": {"steps": 5}, "parallel": [tool("a"), tool("b")]}
+    world = World({"steps": [group]}, {"a": HANGS, "b": Takes(1, NO)}).start()
+    while world.state.cells["g"].status == "active":
+        world.step()
+    cell, making = world.state.cells["a"], Deciding(world.state, Moment(world.now))
+    assert (afford(making, cell, attempt_at(cell, Call("tool", "x.y", {}))), making.events) == (None, [])
+
+
 # ------------------------------------------------------------------------------- reserving
 
 
@@ -244,6 +256,12 @@ def test_what_the_tool_says_of_itself_counts_where_the_plan_says_nothing():
     )
 
 
+def test_a_judge_is_no_step_and_an_agent_that_judges_is_a_call_whatever_it_reports():
+    plan = {"steps": [tool("a", accept=[{"tool": "x.one"}, {"agent": "critic"}])], "budget": {"steps": 1, "calls": 5}}
+    world = driven(plan, {"a~": [True, took(value=True, tokens=7, calls=0)]})
+    assert (world.status, world.state.books.ledgers[""].spent["calls"]) == ("succeeded", 1)
+
+
 def test_r10_a_try_that_was_lost_is_paid_and_paid_again():
     plan = {"steps": [model("a", estimate={"tokens": 40})], "budget": {"tokens": 100}}
     world = driven(plan, {"a": [LOST, LOST, took(tokens=1)]})
@@ -257,6 +275,12 @@ def test_taking_back_is_never_refused_but_counted():
         {"steps": steps, "budget": {"calls": 1, "tokens": 10}}, {"a": took(tokens=10), "a!": took(tokens=7, calls=1)}
     )
     assert (world.status, world.state.books.ledgers[""].spent) == ("succeeded", {"calls": 2, "tokens": 17})
+
+
+def test_to_look_whether_it_was_done_is_never_refused_but_counted():
+    plan = {"steps": [tool("a")], "budget": {"tokens": 10}}
+    world = driven(plan, {"a": LOST, "a?": took({"happened": True}, tokens=17)}, repeat="never", probes={"x.y"})
+    assert (world.status, world.state.books.ledgers[""].spent) == ("succeeded", {"tokens": 17})
 
 
 def test_all_that_was_reported_is_added_up_also_without_a_budget():
@@ -347,6 +371,15 @@ def test_time_goes_on_while_nobody_is_there_but_only_until_it_is_too_late():
     world.now += 86_400_000
     world.crash()
     assert world.state.books.ledgers[""].used("seconds", world.state.clock(world.now)) == 3000
+
+
+def test_so_it_does_while_a_judge_is_at_work():
+    plan = {"steps": [tool("a", accept=[{"tool": "x.one"}])], "budget": {"seconds": 100_000}}
+    world = World(plan, {"a~": HANGS}).start()
+    world.step()
+    world.now += 86_400_000
+    world.crash()
+    assert world.state.books.ledgers[""].spent["seconds"] == LOOK_SECONDS * 1000
 
 
 # ------------------------------------------------------------------------------- depth and agents

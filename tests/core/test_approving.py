@@ -5,7 +5,9 @@ from driven import LATER, driven, tool
 
 from perdure.core import events as e
 from perdure.core.calls import Approval, Outcome
+from perdure.core.deciding import Deciding, Moment
 from perdure.core.policy import Deed, Judgement
+from perdure.core.turn import settle
 from perdure.testing.worlds import LOST
 
 MAY_IT = Outcome(exit="failure", approval=Approval("d1", "a wants to write x"))
@@ -22,6 +24,13 @@ def test_a_person_is_asked_about_exactly_this():
     [question] = world.state.questions.values()
     assert (world.status, question.about, question.answer) == ("waiting", "policy", "approval")
     assert (question.text, question.approves) == ("a wants to write x", "d1")
+
+
+def test_who_was_asked_is_not_asked_again_meanwhile():
+    world = driven([tool("a")], {"a": [MAY_IT, 7]})
+    making = Deciding(world.state, Moment(world.now))
+    settle(making, world.state.cells["a"])
+    assert making.events == []
 
 
 @pytest.mark.parametrize("yes", [True, "approved"])

@@ -319,6 +319,10 @@ def test_t8_newer_results_are_shown_in_more_detail_down_to_references(results, t
     assert forms == sorted(forms, key=["whole", "reference", "more"].index)
 
 
+def test_t8_where_nothing_more_fits_they_are_counted():
+    assert told(["a" * 50] * 9, 20) == [{"more": 9}]
+
+
 def form(each):
     return next((name for name in ("reference", "more") if name in each), "whole")
 

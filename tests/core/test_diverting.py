@@ -233,13 +233,16 @@ def test_a_loop_that_gets_nowhere_is_left_for_another_way_before_somebody_is_ask
 
 
 def test_what_an_earlier_round_has_done_holds_its_group_back():
-    loop = [tool("a", max_visits=3), tool("b", on={"success": "a"})]
-    for inside in (loop, [{"id": "h", "steps": [tool("a")], "max_visits": 3}, tool("b", on={"success": "h"})]):
+    loop = [tool("a", tool="x.once", max_visits=3), tool("b", on={"success": "a"})]
+    for inside in (
+        loop,
+        [{"id": "h", "steps": [tool("a", tool="x.once")], "max_visits": 3}, tool("b", on={"success": "h"})],
+    ):
         group = {"id": "g", "steps": inside, "alternates": [ALT]}
-        world = driven([group], {"a": [1, NO], "b": 1}, lasts={"x.y"})
+        world = driven([group], {"a": [1, NO], "b": 1}, lasts={"x.once"})
         assert (world.status, rungs(world)) == ("failed", [])
         assert rungs(driven([group], {"a": [1, NO], "b": 1})) == [("g", "alternate")]
-        assert rungs(driven([group], {"a": [NO, NO]}, lasts={"x.y"})) == [("g", "alternate")]
+        assert rungs(driven([group], {"a": [NO, NO]}, lasts={"x.once"})) == [("g", "alternate")]
 
 
 def test_what_has_held_a_group_back_is_said():

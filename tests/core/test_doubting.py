@@ -146,6 +146,13 @@ def test_to_take_back_is_not_offered_where_nothing_does():
     assert "undo" not in asked({"a": LOST}).find(e.QuestionAsked)[0].choices
 
 
+def test_what_a_person_has_given_up_its_tool_does_not_take_back_either():
+    plan = [{"id": "k", "checkpoint": True}, tool("a", on={"failure": "next"}), {"id": "r", "rollback": "k"}]
+    world = asked({"a": LOST, "a!": 1}, plan, undo={"x.y": ()})
+    world.answer("give_up")
+    assert (world.run().status, world.done("undo")) == ("succeeded", [])
+
+
 # ------------------------------------------------------------------------------- looking into the world
 
 

@@ -75,6 +75,11 @@ def test_every_event_comes_back_as_it_was(kind, data):
     assert e.encode(again) == body
 
 
+def test_half_of_a_unicode_pair_comes_back_too():
+    event = e.SignalReceived(name="go", value=Value(data="\ud83d"))
+    assert e.decode(event.type, e.encode(event)) == event
+
+
 def test_defaults_are_not_written():
     assert e.encode(e.StepEnded(step="a")) == b'{"step":"a"}'
     assert e.encode(e.AttemptEnded(step="a", output=Value(data=False))) == b'{"step":"a","output":{"data":false}}'

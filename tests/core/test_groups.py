@@ -36,6 +36,18 @@ def test_rule_3_where_an_exit_leads(on, gives, then, status):
     assert world.status == status
 
 
+def test_a_group_that_a_word_of_its_own_leads_out_of_fails_by_whoever_said_it():
+    world = driven([{"id": "g", "steps": [tool("a", on={"odd": "fail"}, verdicts=["odd"])]}], {"a": ODD})
+    assert world.failure == Failure("logic", "a ended with odd")
+    assert [(each.step, each.cause) for each in world.find(e.StepEnded)] == [("g", "a")]
+
+
+def test_who_says_a_word_that_was_not_declared_is_told_which_ones_are():
+    world = driven([tool("a", verdicts=["odd", "even"])], {"a": Outcome(1, "neither")})
+    told = "'neither' was not declared; it may end with: success, odd, even, failure"
+    assert world.failure == Failure("invalid", told)
+
+
 def test_rule_2_a_word_that_was_not_declared_is_invalid():
     world = driven([tool("a"), tool("b")], {"a": ODD})
     assert (world.status, world.failure.kind, world.state.ended.cause) == ("failed", "invalid", "a")

@@ -5,6 +5,7 @@ from driven import NO, driven, tool
 
 from perdure.core import events as e
 from perdure.core.calls import Failure, Outcome
+from perdure.core.earlier import siblings
 from perdure.core.growth import MOST_ADDED, Finish, Move
 from perdure.errors import PerdureError
 from perdure.testing.worlds import HANGS, Takes, World
@@ -433,3 +434,24 @@ def test_every_grown_step_may_be_a_group_with_jumps_inside():
     )
     assert world.output == [1, 2]
     assert world.done() == ["ag/1.1.a", "ag/1.2/1[0].m", "ag/1.2/1[1].m", "ag/1.1.b"]
+
+
+# ------------------------------------------------------------------------------- what the engine asks
+
+
+def test_what_was_called_before_is_found_for_a_grown_step_and_a_planned_one_has_the_plan():
+    world = grown(once({"tool": "x.one"}, {"tool": "x.two"}), {"ag/1.1": 1, "ag/1.2": 2}, then=[tool("b")])
+    first, second = (world.state.cells[f"ag/1.{n}"] for n in (1, 2))
+    assert siblings(world.state, first) == []
+    assert [(each.step, each.call.name, each.output) for each in siblings(world.state, second)] == [
+        ("ag/1.1", "x.one", 1)
+    ]
+    assert siblings(world.state, world.state.cells["b"]) == []
+
+
+def test_a_step_is_found_by_its_key_as_long_as_it_stands():
+    state = grown(once({"tool": "x.one"}), step={"max_visits": 2, "on": {"success": "b"}}, then=[tool("b")]).state
+    assert [state.find(each) for each in ("", "ag", "ag/1.1", "nobody")] == [
+        *(state.cells[each] for each in ("", "ag", "ag/1.1")),
+        None,
+    ]

@@ -5,8 +5,10 @@ from driven import NO, driven, tool
 
 from perdure.core import events as e
 from perdure.core.calls import Approval, Failure, Outcome, Usage
+from perdure.core.deciding import Deciding, Moment
 from perdure.core.growth import Finish
 from perdure.core.judging import judging_call
+from perdure.core.turn import settle
 from perdure.testing.worlds import HANGS, LOST, Takes, World
 
 LATER = Failure("unavailable", "later")
@@ -93,6 +95,13 @@ def test_a_person_is_asked_where_a_judge_needs_to_be_allowed(said, status, forge
     approved = [each.approved for each in world.find(e.AttemptStarted) if each.deed == "judge"]
     assert approved == ([(), (), ("d",), ("d",), ()] if said else [(), ()])
     assert said or (world.failure.kind, world.done()) == ("denied", ["a"])
+
+
+def test_who_was_asked_whether_a_judge_may_is_not_asked_again_meanwhile():
+    world = World({"steps": judged("x.one")}, {"a~": ALLOW}).start().run()
+    making = Deciding(world.state, Moment(world.now))
+    settle(making, world.state.cells["a"])
+    assert making.events == []
 
 
 def test_nobody_need_answer_whether_a_step_may_be_judged_that_is_stopped():

@@ -193,6 +193,22 @@ FLAWED = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("host", "is_one"),
+    [
+        ("a.example", True),
+        ("127.0.0.1", True),
+        ("[::1]", True),
+        ("[2001:db8::]", True),
+        ("A.example", False),
+        ("127.1", False),
+        ("ä.example", False),
+    ],
+)
+def test_a_host_has_one_way_to_be_written(host, is_one):
+    assert is_host(host) is is_one
+
+
 @pytest.mark.parametrize("deed", FLAWED, ids=lambda deed: f"{deed.kind} {deed.what[:30]!a}")
 def test_what_cannot_be_understood_is_denied_whatever_is_allowed(deed):
     everything = one(deed.kind, allow=[("*",)] if deed.kind == "run" else ["**", "*", "*:*"])

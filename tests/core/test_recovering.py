@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 import pytest
-from driven import tool
+from driven import NO, driven, tool
 
 from perdure.core import events as e
 from perdure.core.accepting import Look
@@ -358,6 +358,12 @@ def test_a_group_has_a_ladder_of_its_own_where_those_inside_just_fail(world):
     found = world(plan, {"a": no()})
     assert (found.status, deeds(found)) == ("succeeded", ["a", "b"])
     assert found.state.cells["g"].result.partial
+
+
+def test_who_has_had_its_visits_is_left_behind_where_its_table_says_so_in_the_end():
+    loop = [tool("a", max_visits=2, recovery={"stalled": ["ask", "continue"]}), tool("b", on={"failure": "a"})]
+    found = driven([*loop, tool("c")], {"a": [1, 2], "b": [NO, NO, 1]})
+    assert (found.status, found.done()) == ("succeeded", ["a", "b", "a", "b", "b", "c"])
 
 
 @pytest.mark.parametrize(("answer", "done"), [("again", ["a", "a", "b"]), ("continue", ["a", "b"]), ("fail", ["a"])])

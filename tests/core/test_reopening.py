@@ -30,6 +30,12 @@ def again(world, step="", **script):
     return world
 
 
+def test_in_a_graph_a_step_that_had_worked_comes_again_alone_if_it_is_chosen():
+    graph = [tool("a"), tool("b", needs=["a"]), tool("c", needs=["b"]), tool("d", needs=["c"])]
+    world = again(over({"mode": "graph", "steps": graph}, {"c": NO}), "a", a=2, c=3)
+    assert (world.status, world.done()) == ("succeeded", ["a", "b", "c", "a", "c", "d"])
+
+
 def test_the_failed_step_is_visited_again_and_what_worked_stays():
     world = again(over([tool("a"), tool("b"), tool("c")], {"b": NO}), b=2)
     assert (world.status, world.done()) == ("succeeded", ["a", "b", "b", "c"])

@@ -150,6 +150,12 @@ def test_all_else_may_change_and_the_question_is_asked(steps, edit):
     assert [each for each in made.state.questions if "sure" in str(each)]
 
 
+def test_of_the_plan_itself_an_agent_says_anew_what_it_gives():
+    made = changed(SERIAL, {"amend": "", "fields": {"output": "${steps.go.output}"}})
+    assert told(made) == ""
+    assert "can amend nothing but `output`" in told(changed(SERIAL, {"amend": "", "fields": {"limit": 1}}))
+
+
 def test_where_nobody_is_asked_new_steps_may_lead_anywhere():
     made = changed((GO, NOTE, PAY), {"insert": {**NEW, "on": {"success": "pay"}, "when": "true"}, "after": "go"})
     assert (told(made), made.done()) == ("", ["go/1.1", "new", "pay"])
