@@ -24,7 +24,6 @@ from perdure.cli.printing import print_problems
 from perdure.cli.surveying import SHORT, Survey, root_of, survey
 from perdure.config import Settings
 from perdure.engine.ids import new_id
-from perdure.kits.coding.detecting import test_command
 from perdure.kits.coding.framing import framed, template_for, templates
 from perdure.plan import Plan
 from perdure.plan.limits import Limits
@@ -164,7 +163,7 @@ def _inputs(goal: str, seen: Survey, given: Mapping[str, Any]) -> dict[str, Any]
         "goal": goal,
         "base": seen.commit or given["base"],
         "branch": seen.branch,
-        "test": list(test_command(seen.root)) if given["test"] is None else _words(given["test"]),
+        "test": list(seen.tests.command) if given["test"] is None else _words(given["test"]),
         "report": given["report"],
         "seconds": given["seconds"],
     }
