@@ -34,6 +34,8 @@ from perdure.plan.visible import number_of, visible
 _OVERVIEW: Final = 3
 _WHOLE: Final = 1000
 """How deep the plan is drawn: whoever only looks at it sees all of it."""
+_NAMED: Final = 20
+"""Files with tests that a run is told of."""
 LONGEST: Final = 40
 """Letters of a goal in the name of a branch."""
 
@@ -166,6 +168,7 @@ def _inputs(goal: str, seen: Survey, given: Mapping[str, Any]) -> dict[str, Any]
         "test": list(seen.tests.command) if given["test"] is None else _words(given["test"]),
         "report": given["report"],
         "seconds": given["seconds"],
+        "test_files": list(seen.tests.files[:_NAMED]),
     }
 
 
