@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import ClassVar, Final, NamedTuple
 
 from perdure.cli.contents import committed, lying
+from perdure.cli.environments import Environment, environment_for
 from perdure.config import Settings
 from perdure.config.policy import load_policy
 from perdure.engine.reaching import state_of
@@ -70,6 +71,8 @@ class Survey(NamedTuple):
     """Settings of the repository that a person will be asked about."""
     tests: Tests = Tests()
     """What tests it."""
+    environment: Environment | None = None
+    """What tests may need beside it."""
 
 
 # ------------------------------------------------------------------------------- where it is
@@ -108,8 +111,9 @@ async def survey(settings: Settings, root: Path, base: str, branches: Iterable[s
                 return Survey(root, branch=names[0], settings=asked, tests=lying(root))
             commit = await _commit(repository, base)
             branch = await _branch(repository, names, commit)
-            tests, _ = await committed(repository, commit)
-            return Survey(root, commit, branch, await _changed(repository), tests=tests)
+            tests, names = await committed(repository, commit)
+            beside = environment_for(root, names)
+            return Survey(root, commit, branch, await _changed(repository), tests=tests, environment=beside)
         except ToolFailure as error:
             raise _unworkable(error) from None
 

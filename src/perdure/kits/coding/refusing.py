@@ -16,17 +16,16 @@ FEW: Final = 3
 
 def refusal(before: Report, files: Sequence[str], hint: str) -> ToolFailure:
     """What was found wrong with a command before anything was changed; `files` have tests for certain."""
-    code, why, words = _none_ran(files) if before.empty else _not_run(before)
-    told = "\n".join(filter(None, (f"{code}: {why}", hint, words)))
-    return ToolFailure("unmet", told, detail={"code": code})
+    code, *lines = _none_ran(files) if before.empty else _not_run(before, hint)
+    return ToolFailure("unmet", "\n".join([f"{code}: {lines[0]}", *filter(None, lines[1:])]), detail={"code": code})
 
 
-def _none_ran(files: Sequence[str]) -> tuple[str, str, str]:
+def _none_ran(files: Sequence[str]) -> tuple[str, ...]:
     more = f" and {len(files) - FEW} more" if len(files) > FEW else ""
     told = f"no tests ran, although there are tests in {', '.join(files[:FEW])}{more}"
-    return NONE_RAN, f"{told}: name the command that runs them with --test", ""
+    return NONE_RAN, f"{told}: name the command that runs them with --test"
 
 
-def _not_run(before: Report) -> tuple[str, str, str]:
+def _not_run(before: Report, hint: str) -> tuple[str, ...]:
     why, _, words = (before.broken or before.summary).partition("\n")
-    return NOT_RUN, f"the tests cannot be run, so nothing could be proven: {why}", words
+    return NOT_RUN, f"the tests cannot be run, so nothing could be proven: {why}", hint, words

@@ -16,6 +16,7 @@ from perdure.plan.visible import visible
 
 WANTING: Final = "needs_work"
 """How a review ends that is not content."""
+NONE_PASSES: Final = "no test passes"
 LAST: Final = 8
 """Lines of what a command has said."""
 _WHOLE: Final = frozenset({"succeeded", "rolled_back"})
@@ -217,7 +218,7 @@ def _unproven(read: Any) -> str:
     passed, others = read.get("passed"), (read.get("failed"), read.get("errors"))
     if passed != 0 or None in others:
         return ""
-    return "no test passes" if any(others) else "no tests ran"
+    return NONE_PASSES if any(others) else "no tests ran"
 
 
 def _wanted(visits: Iterable[Visit]) -> Iterator[str]:
@@ -328,7 +329,9 @@ def _tests(report: Report) -> Iterator[str]:
     if report.rounds[0].said and report.status != "succeeded":
         yield ""
         yield "The command failed before anything was changed, and only its exit code is known: it has to end well now."
-        yield from filter(None, [report.hint])
+    if report.hint and (report.unproven == NONE_PASSES or (report.rounds[0].said and report.status != "succeeded")):
+        yield ""
+        yield f"{report.hint}."
 
 
 def _details(tried: Round) -> Iterator[str]:
