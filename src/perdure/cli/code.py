@@ -169,6 +169,7 @@ def _inputs(goal: str, seen: Survey, given: Mapping[str, Any], policy: UserPolic
         "goal": goal,
         "base": seen.commit or given["base"],
         "branch": seen.branch,
+        "author": seen.author,
         "test": list(test),
         "report": given["report"],
         "seconds": given["seconds"],

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar, Final, NamedTuple
 
+from perdure.cli.authors import author_of
 from perdure.cli.contents import committed, lying
 from perdure.cli.environments import Environment, environment_for
 from perdure.config import Settings
@@ -73,6 +74,8 @@ class Survey(NamedTuple):
     """What tests it."""
     environment: Environment | None = None
     """What tests may need beside it."""
+    author: str = ""
+    """Whom the settings of git name; empty: nobody."""
 
 
 # ------------------------------------------------------------------------------- where it is
@@ -106,14 +109,14 @@ async def survey(settings: Settings, root: Path, base: str, branches: Iterable[s
     with _hands(settings, root) as hands:
         try:
             repository, suspects = await looked_at(hands)
+            author = await author_of(repository.settings, hands.tier)
             if suspects:
                 asked = tuple(sorted({each.key for each in suspects}))
-                return Survey(root, branch=names[0], settings=asked, tests=lying(root))
+                return Survey(root, branch=names[0], settings=asked, tests=lying(root), author=author)
             commit = await _commit(repository, base)
-            branch = await _branch(repository, names, commit)
-            tests, names = await committed(repository, commit)
-            beside = environment_for(root, names)
-            return Survey(root, commit, branch, await _changed(repository), tests=tests, environment=beside)
+            branch, changed = await _branch(repository, names, commit), await _changed(repository)
+            tests, files = await committed(repository, commit)
+            return Survey(root, commit, branch, changed, (), tests, environment_for(root, files), author)
         except ToolFailure as error:
             raise _unworkable(error) from None
 
