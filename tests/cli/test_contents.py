@@ -8,6 +8,7 @@ from repositories import project
 from repositories.project import commit
 
 from perdure.cli.contents import lying
+from perdure.cli.environments import environment_for
 from perdure.cli.surveying import survey
 from perdure.config import load
 from perdure.kits.coding.detecting import PYTEST, UNITTEST
@@ -68,3 +69,15 @@ def test_what_programs_have_put_there_is_no_test_of_the_project(tmp_path):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text(BARE)
     assert lying(tmp_path) == ((), ())
+
+
+def test_what_is_closed_to_the_user_tells_nothing(tmp_path, monkeypatch):
+    def closed(path, *words, **more):
+        raise PermissionError(path)
+
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / "test_a.py").write_text(BARE)
+    monkeypatch.setattr("pathlib.Path.open", closed)
+    assert lying(tmp_path) == ((), ())
+    monkeypatch.setattr("pathlib.Path.is_file", closed)
+    assert environment_for(tmp_path, ["test_a.py"]) is None

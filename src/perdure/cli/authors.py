@@ -24,10 +24,14 @@ async def author_of(settings: Mapping[str, str], tier: Tier) -> str:
 
 async def _users(tier: Tier) -> dict[str, str]:
     """The settings of the user; what cannot be read names nobody."""
-    home = Path.home()
-    beside = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
-    files = [each.resolve() for each in (beside, home / ".gitconfig") if each.is_file()]
     try:
-        return {each.key: each.value for file in files for each in await settings_in(file, tier)}
+        return {each.key: each.value for file in _files() for each in await settings_in(file, tier)}
     except ToolFailure:
         return {}
+
+
+def _files() -> list[Path]:
+    """Those of a user, where git looks for them; what stands in the last one counts."""
+    home = Path.home()
+    beside = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
+    return [each.resolve() for each in (beside, home / ".gitconfig") if os.access(each, os.R_OK) and each.is_file()]

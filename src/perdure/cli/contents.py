@@ -56,9 +56,20 @@ def _walked(root: Path) -> Iterator[str]:
 
 def _is_made(directory: Path) -> bool:
     """Whether programs put what is in it there: an environment of Python, packages of node."""
-    return directory.name == "node_modules" or (directory / "pyvenv.cfg").is_file()
+    return directory.name == "node_modules" or os.path.isfile(directory / "pyvenv.cfg")  # noqa: PTH113  no error if it is closed
 
 
 def _read(root: Path, paths: Collection[str]) -> dict[str, str]:
-    files = {path: root / path for path in paths if not (root / path).is_symlink() and (root / path).is_file()}
-    return {path: file.read_bytes()[:LARGEST].decode("utf-8", "replace") for path, file in files.items()}
+    read = ((path, _start_of(root / path)) for path in paths)
+    return {path: said.decode("utf-8", "replace") for path, said in read if said is not None}
+
+
+def _start_of(file: Path) -> bytes | None:
+    """None if it is no file, or none of the user's."""
+    if file.is_symlink() or not file.is_file():
+        return None
+    try:
+        with file.open("rb") as read:
+            return read.read(LARGEST)
+    except OSError:
+        return None

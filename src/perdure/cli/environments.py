@@ -44,11 +44,16 @@ def environment_for(root: Path, committed: Collection[str]) -> Environment | Non
     """The one that the tests of a repository are run with: beside its code, or else the one that is active."""
     own = [root / name for name in NAMES if not any(each.split("/", 1)[0] == name for each in committed)]
     active = [Path(os.environ["VIRTUAL_ENV"])] if os.environ.get("VIRTUAL_ENV") else []
-    found = next((each for each in (*own, *active) if committed and (each / "pyvenv.cfg").is_file()), None)
-    if found is None or not (found / "bin/python").exists():
-        return None
     source = SOURCE if any(each.startswith(f"{SOURCE}/") for each in committed) else ""
-    return Environment(found, tuple(dict.fromkeys([found, *_prefixes(found)])), source)
+    try:
+        found = next((each for each in (*own, *active) if committed and _is_one(each)), None)
+        return Environment(found, tuple(dict.fromkeys([found, *_prefixes(found)])), source) if found else None
+    except OSError:  # it is closed to the user
+        return None
+
+
+def _is_one(place: Path) -> bool:
+    return (place / "pyvenv.cfg").is_file() and (place / "bin/python").exists()
 
 
 def _prefixes(place: Path) -> Iterator[Path]:
