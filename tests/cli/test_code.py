@@ -200,6 +200,34 @@ def test_tests_that_cannot_be_run_end_it_at_once(code, unchanged):
     assert unchanged()
 
 
+UNSEEN = "def test_add():\n    assert 1 + 2 == 3\n"
+
+
+def test_a_command_that_runs_none_of_the_tests_ends_it_at_once(code, repo):
+    git(repo, "rm", "-q", "test_calc.py")
+    commit(repo, "Test it by functions", {"tests/test_calc.py": UNSEEN})
+    before = snapshot(repo)
+    done = code("--yes", "--test", "python3 -m unittest discover -s tests", ends=1)
+    assert "PRD7005: no tests ran, although there are tests in tests/test_calc.py: name the command" in done.stdout
+    assert "Nothing was proven: no tests ran.\nNothing was kept" in done.stdout
+    assert "It took 0 calls of models" in done.stdout
+    assert difference(before, snapshot(repo)) == {}
+
+
+def test_where_there_are_no_tests_it_begins_and_the_head_says_that_nothing_was_proven(code, repo):
+    git(repo, "rm", "-q", "test_calc.py")
+    commit(repo, "Have no tests")
+    for words in (("--test", ""), TEST):
+        done = code("--yes", *words)
+        assert done.stdout.startswith(f"# {GOAL}\n\nIt is done.\nNothing was proven: no tests ran.\n")
+
+
+def test_a_command_that_failed_before_is_told_with_its_last_words(code):
+    done = code("--yes", "--test", "sh -c 'echo the database is down; exit 3'", ends=1)
+    assert "   it said: the database is down\n" in done.stdout
+    assert "The command failed before anything was changed, and only its exit code is known" in done.stdout
+
+
 def test_e18_rolled_back_the_branch_is_gone(code, place, repo):
     code("--yes", *TEST, "--branch", "multiply")
     place.do("rollback", "@last")

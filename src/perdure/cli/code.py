@@ -12,6 +12,7 @@ import click
 from perdure.cli.arguments import refuse, usable
 from perdure.cli.commands import VARIABLES
 from perdure.cli.driving import carry_out
+from perdure.cli.environments import hint_for, is_shown
 from perdure.cli.feasibility import lacks_here
 from perdure.cli.heads import known_agents
 from perdure.cli.inputs import inputs_from
@@ -23,8 +24,8 @@ from perdure.cli.manners import announce, following_options, manner_from
 from perdure.cli.printing import print_problems
 from perdure.cli.surveying import SHORT, Survey, root_of, survey
 from perdure.config import Settings
+from perdure.config.policy import UserPolicy, load_policy
 from perdure.engine.ids import new_id
-from perdure.kits.coding.detecting import test_command
 from perdure.kits.coding.framing import framed, template_for, templates
 from perdure.plan import Plan
 from perdure.plan.limits import Limits
@@ -35,6 +36,8 @@ from perdure.plan.visible import number_of, visible
 _OVERVIEW: Final = 3
 _WHOLE: Final = 1000
 """How deep the plan is drawn: whoever only looks at it sees all of it."""
+_NAMED: Final = 20
+"""Files with tests that a run is told of."""
 LONGEST: Final = 40
 """Letters of a goal in the name of a branch."""
 
@@ -83,7 +86,8 @@ def code(ctx: click.Context, goal: str, repo: Path, **given: Any) -> None:
     shape, why = _shape(goal, given["template"])
     seen = carried_out(survey(settings, root_of(repo), given["base"], _branches(goal, given["branch"])))
     plan = _plan(shape, given)
-    inputs = {**_inputs(goal, seen, given), "options": _options(shape, given["pairs"])}
+    policy = load_policy(seen.root)
+    inputs = {**_inputs(goal, seen, given, policy), "options": _options(shape, given["pairs"])}
     lacks = lacks_here(Reading(plan), settings, provided(), seen.root)
     if errors := errors_in(lacks):
         refuse(errors, as_json=given["as_json"])
@@ -159,15 +163,25 @@ def _options(shape: Plan, pairs: tuple[str, ...]) -> dict[str, Any]:
     return given
 
 
-def _inputs(goal: str, seen: Survey, given: Mapping[str, Any]) -> dict[str, Any]:
+def _inputs(goal: str, seen: Survey, given: Mapping[str, Any], policy: UserPolicy) -> dict[str, Any]:
+    test = _command(seen, policy) if given["test"] is None else tuple(_words(given["test"]))
     return {
         "goal": goal,
         "base": seen.commit or given["base"],
         "branch": seen.branch,
-        "test": list(test_command(seen.root)) if given["test"] is None else _words(given["test"]),
+        "author": seen.author,
+        "test": list(test),
         "report": given["report"],
         "seconds": given["seconds"],
+        "test_files": list(seen.tests.files[:_NAMED]),
+        "hint": hint_for(seen.environment, policy, test) if test else "",
     }
+
+
+def _command(seen: Survey, policy: UserPolicy) -> tuple[str, ...]:
+    """What tests it as its files tell, with the packages that the user lets commands see."""
+    is_seen = seen.environment and is_shown(seen.environment, policy)
+    return seen.environment.by(seen.tests.command) if seen.environment and is_seen else seen.tests.command
 
 
 def _branches(goal: str, named: str | None) -> list[str]:
@@ -204,6 +218,8 @@ def _told(inputs: Mapping[str, Any], seen: Survey, given: Mapping[str, Any]) -> 
         "kept on": seen.branch,
         "at most": ", ".join(f"{given[word]} {name}" for word, name in words.items() if given[word]),
     }
+    if seen.environment and not is_shown(seen.environment, load_policy(seen.root)):
+        told["not seen"] = f"{seen.environment.place}; {inputs['hint']}"
     if seen.changed:
         told["left out"] = f"your uncommitted changes in {number_of(seen.changed, 'file')}"
     if own := [each.agent.name for each in known_agents(seen.root) if Path(each.origin).is_relative_to(seen.root)]:

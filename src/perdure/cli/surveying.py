@@ -11,10 +11,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar, Final, NamedTuple
 
+from perdure.cli.authors import author_of
+from perdure.cli.contents import committed, lying
+from perdure.cli.environments import Environment, environment_for
 from perdure.config import Settings
 from perdure.config.policy import load_policy
 from perdure.engine.reaching import state_of
 from perdure.errors import PerdureError
+from perdure.kits.coding.detecting import Tests
 from perdure.plan.raw import is_mapping
 from perdure.tools import ToolFailure
 from perdure.tools.git.committing import refuse_checked_out
@@ -66,6 +70,12 @@ class Survey(NamedTuple):
     """Files that are not as they were committed, and so are no part of it."""
     settings: tuple[str, ...] = ()
     """Settings of the repository that a person will be asked about."""
+    tests: Tests = Tests()
+    """What tests it."""
+    environment: Environment | None = None
+    """What tests may need beside it."""
+    author: str = ""
+    """Whom the settings of git name; empty: nobody."""
 
 
 # ------------------------------------------------------------------------------- where it is
@@ -99,11 +109,14 @@ async def survey(settings: Settings, root: Path, base: str, branches: Iterable[s
     with _hands(settings, root) as hands:
         try:
             repository, suspects = await looked_at(hands)
+            author = await author_of(repository.settings, hands.tier)
             if suspects:
-                return Survey(root, branch=names[0], settings=tuple(sorted({each.key for each in suspects})))
+                asked = tuple(sorted({each.key for each in suspects}))
+                return Survey(root, branch=names[0], settings=asked, tests=lying(root), author=author)
             commit = await _commit(repository, base)
-            branch = await _branch(repository, names, commit)
-            return Survey(root, commit, branch, await _changed(repository))
+            branch, changed = await _branch(repository, names, commit), await _changed(repository)
+            tests, files = await committed(repository, commit)
+            return Survey(root, commit, branch, changed, (), tests, environment_for(root, files), author)
         except ToolFailure as error:
             raise _unworkable(error) from None
 

@@ -1,5 +1,8 @@
 """Ways of working, and the frame around them."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from perdure import Plan, PlanError
@@ -15,6 +18,7 @@ from perdure.plan.model.steps import DecideStep
 from perdure.tools import BUILTIN, toolbox_of
 from perdure.tools.builtin import HANDS
 
+ROOT = Path(__file__).parents[3]
 KNOWN = {each.name: each for each in (*BUILTIN, *HANDS, *TOOLS)}
 WAYS = {
     "branching", "context", "linear", "loop", "memory", "parallel", "parallel_settled", "parallel_tolerant", "project", "refactor", "refine", "rollout", "serial", "tests_first",
@@ -33,6 +37,16 @@ def test_a_framed_way_stands_for_itself_and_calls_only_what_there_is(name):
     assert not [node.id for node in nodes if isinstance(getattr(node.step, "plan", None), str)]
     assert {_agent(node.step) for node in nodes} - {None} <= {each.name for each in (*agents(), *stock())}
     assert plan.meta["kit"] == "coding"
+
+
+def test_the_guide_names_the_agents_that_templates_call():
+    nodes = [node for each in templates().values() for node in Index(framed(each.plan)).nodes]
+    guide = (ROOT / "docs/guides/agents.md").read_text(encoding="utf-8")
+    table = guide.partition("| name | is given |")[2].partition("\n\n")[0]
+    names = {
+        name for row in table.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1] if "|" in row else "")
+    }
+    assert names == {_agent(node.step) for node in nodes} - {None}
 
 
 def _agent(step):

@@ -77,10 +77,11 @@ def yard(tmp_path):
     return lambda name: Yard(tmp_path, name)
 
 
+@pytest.mark.parametrize("words", [("--test", ""), ()], ids=["untested", "as its files tell"])
 @pytest.mark.parametrize("name", BUILDERS)
-def test_each_is_worked_on_or_refused_with_a_sentence_and_nothing_in_it_runs(yard, name):
+def test_each_is_worked_on_or_refused_with_a_sentence_and_nothing_in_it_runs(yard, name, words):
     at = yard(name)
-    done = at.code("--test", "")
+    done = at.code(*words)
     assert done.returncode == ENDS[name], done.stderr
     assert "Traceback" not in done.stderr
     if name in SAID:

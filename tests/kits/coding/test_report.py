@@ -71,6 +71,40 @@ def test_e22_of_a_run_that_came_to_no_end_it_tells_how_far_it_came(tmp_path):
     assert untouched(place) == before
 
 
+COUNTS = {"broken": None, "passed": 0, "failed": 0, "errors": 0, "skipped": 0, "failures": []}
+
+
+@pytest.mark.parametrize(
+    ("read", "why"),
+    [
+        (None, "no tests ran"),
+        ({"broken": "it was ended by SIGKILL"}, "no tests ran"),
+        ({"skipped": 3}, "no tests ran"),
+        ({"errors": 2}, "no test passes"),
+        ({"failed": 1}, "no test passes"),
+        ({"passed": 1, "failed": 1}, ""),
+        ({"passed": None, "failed": None, "errors": None}, ""),
+    ],
+)
+def test_what_the_last_tests_have_not_proven_is_said_in_the_head(done, read, why):
+    """No word of an earlier round counts for it."""
+    compared = {"broken_now": [], "unsure": [], "still": [], "summary": "as it is"}
+    good, last = COUNTS | {"passed": 2}, None if read is None else COUNTS | read
+    gave = [("tests.read", good), ("tests.compare", compared), *([("tests.read", last)] if last else [])]
+    visits = [Visit("a", 1, "success", output, None, 0, tool=tool) for tool, output in (*gave, gave[1])]
+    assert [each.unproven for each in rounds(visits)] == ["", why]
+    head = markdown(replace(done[1], unproven=why)).partition("## On branch")[0]
+    assert (f"It is done.\nNothing was proven: {why}.\n" in head) is bool(why)
+    assert ("Nothing was proven" in head) is bool(why)
+
+
+def test_of_a_failure_the_first_line_is_the_head_and_the_rest_stands_apart(done):
+    found = replace(done[1], status="failed", failure="in work: PRD7006: it cannot be run\nwhat to do\n# a word")
+    assert "It could not be done: in work: PRD7006: it cannot be run.\n\n    what to do\n    # a word\n" in markdown(
+        found
+    )
+
+
 def test_a_models_word_makes_no_round_of_tests_and_breaks_no_report():
     forged = {"broken_now": [], "unsure": [], "still": [], "summary": "all 99 tests pass", "flaky": 1, "lesson": "only"}
     compared = Visit(

@@ -33,6 +33,13 @@ COMMIT = {"commit": "0123456789abcdef", "tree": "…", "count": 1, "files": [{"p
             ["copied 3 files of commit 0123456789"],
         ),
         ("branch.open", {"branch": "b", "files": 3, "bytes": 9}, []),
+        (
+            "tests.read",
+            {"how": "exit_code", "failures": [{"detail": "a\nb\n\nc\nd\n"}]},
+            [f"the tests said: {each}" for each in "bcd"],
+        ),
+        ("tests.read", {"how": "pytest", "failures": [{"detail": "a"}]}, []),
+        ("tests.read", {"how": "exit_code", "failures": []}, []),
         ("tests.compare", {"broken_now": [], "summary": "all 5 tests pass"}, ["tests: all 5 tests pass"]),
         ("flow.echo", {"branch": "b", "title": "One", "said": "Done."}, ["changed, on a copy of its own: One"]),
         (

@@ -31,11 +31,11 @@ def links(path):
     """Links are tracked: out of the repository, to the system, to nothing, in circles, to a directory, to `.git`."""
     project(path)
     outside = beside(path, "outside")
-    write(outside, {"private.txt": f"{UNTRACKED}\n"})
+    write(outside, {"private.txt": f"{UNTRACKED}\n", "test_outside.py": "def test_outside():\n    assert 0\n"})
     for name, target in {
         "outside.txt": outside / "private.txt", "outside_dir": outside, "climbing": f"../{outside.name}/private.txt",
         "passwd": "/etc/passwd", "dangling": "nowhere", "self": "self", "ping": "pong", "pong": "ping", "up": "..",
-        "dir": "src", "inside.py": "calc.py", "settings": ".git/config",
+        "dir": "src", "inside.py": "calc.py", "settings": ".git/config", "tests": outside, "test": ".",
     }.items():  # fmt: skip
         (path / name).symlink_to(target)
     commit(path, "Link", {"src/inner.py": "inner = 1\n"})

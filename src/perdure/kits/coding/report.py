@@ -9,12 +9,16 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from perdure.engine import Result, Visit
+from perdure.kits.coding.results.report import WHOLE
 from perdure.kits.coding.telling import told
 from perdure.plan import is_list, is_mapping
 from perdure.plan.visible import visible
 
 WANTING: Final = "needs_work"
 """How a review ends that is not content."""
+NONE_PASSES: Final = "no test passes"
+LAST: Final = 8
+"""Lines of what a command has said."""
 _WHOLE: Final = frozenset({"succeeded", "rolled_back"})
 """Of what is done, or gone, nobody asks how far it came."""
 _GROWN: Final = re.compile(r"/[0-9]+\.")
@@ -37,6 +41,10 @@ class Round:
     tests: str
     failing: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    """The last lines of a command that has failed, where nobody knows more of it than that."""
+    unproven: str = ""
+    """Why it proves nothing; empty: it does."""
     cause: str = ""
     lesson: str = ""
 
@@ -60,6 +68,10 @@ class Report:
     """How far it came, in lines; empty if it was done, or taken back."""
     partial: bool = False
     """Whether it is done as far as it came: a bound was reached, or something failed and it went on."""
+    unproven: str = ""
+    """Why the tests have proven nothing in the end; empty: they have."""
+    hint: str = ""
+    """What may help where the tests fail for want of something."""
     left_out: tuple[str, ...] = ()
     """Changes that were planned and are not there in the end, though others are."""
     ignored: tuple[str, ...] = ()
@@ -84,7 +96,7 @@ def is_told(step: str) -> bool:
 def report(result: Result, visits: Iterable[Visit]) -> Report:
     """Put together what there is to say of a run, however far it came."""
     steps, given, usage, visits = result.steps, result.inputs, result.usage, list(visits)
-    kept = _commits(result)
+    kept, tested = _commits(result), tuple(rounds(visits))
     return Report(
         run=result.id,
         status=result.status,
@@ -93,9 +105,11 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         base=_at(steps["open"].output if "open" in steps else None, "commit") or "",
         summary=_at(steps["shape"].output if "shape" in steps else None, "summary") or "",
         commits=kept,
-        rounds=tuple(rounds(visits)),
+        rounds=tested,
         story=() if result.status in _WHOLE else tuple(line for each in visits for line in told(each)),
         partial=result.partial,
+        unproven=tested[-1].unproven if tested else "",
+        hint=str(given.get("hint", "")),
         left_out=_left_out(result, kept),
         ignored=tuple(map(str, _list(_at(_output(result, "held_back"), "ignored")))),
         wanted=tuple(_wanted(visits)),
@@ -178,7 +192,7 @@ def rounds(visits: Iterable[Visit]) -> Iterator[Round]:
             read = each.output
         elif each.tool == "tests.compare" and each.output is not None:
             yield from (last,) if last else ()
-            last = _round(each.output, read)
+            last, read = _round(each.output, read), None
         elif last and each.agent and _at(each.output, "lesson"):
             cause, lesson = (str(_at(each.output, word) or "") for word in ("cause", "lesson"))
             last = replace(last, cause=cause, lesson=lesson)
@@ -187,7 +201,24 @@ def rounds(visits: Iterable[Visit]) -> Iterator[Round]:
 
 def _round(compared: Mapping[str, Any], read: Any) -> Round:
     failing = [test for word in ("broken_now", "unsure", "still") for test in compared[word]]
-    return Round(compared["summary"], tuple(failing), tuple(_list(_at(read, "flaky"))))
+    said = _said(read) if WHOLE in failing else ()
+    return Round(compared["summary"], tuple(failing), tuple(_list(_at(read, "flaky"))), said, _unproven(read))
+
+
+def _said(read: Any) -> tuple[str, ...]:
+    """The end of what was said by a command of which only the exit code is known."""
+    details = [str(_at(each, "detail")) for each in _list(_at(read, "failures")) if _at(each, "test") == WHOLE]
+    return tuple([line for text in details[:1] for line in text.splitlines() if line.strip()][-LAST:])
+
+
+def _unproven(read: Any) -> str:
+    """Why a run of the tests proves nothing. A test that was skipped has not run."""
+    if not is_mapping(read) or read.get("broken") is not None:
+        return "no tests ran"
+    passed, others = read.get("passed"), (read.get("failed"), read.get("errors"))
+    if passed != 0 or None in others:
+        return ""
+    return NONE_PASSES if any(others) else "no tests ran"
 
 
 def _wanted(visits: Iterable[Visit]) -> Iterator[str]:
@@ -231,9 +262,15 @@ def _head(report: Report) -> Iterator[str]:
     yield f"# {report.goal}"
     yield ""
     part = ", as far as it came" if report.partial and not report.failure else ""
-    yield f"{_ENDS.get(report.status, report.status)}{part}{f': {report.failure}' if report.failure else ''}."
+    why, *more = report.failure.splitlines() or [""]
+    yield f"{_ENDS.get(report.status, report.status)}{part}{f': {why}' if why else ''}."
+    if report.unproven:
+        yield f"Nothing was proven: {report.unproven}."
     if not report.branch:
         yield "Nothing was kept: the repository is as it was."
+    if more:
+        yield ""
+        yield from (f"    {line}" for line in more)
     if report.summary:
         yield ""
         yield report.summary
@@ -288,13 +325,24 @@ def _tests(report: Report) -> Iterator[str]:
     yield ""
     for n, each in enumerate(report.rounds):
         yield f"{n + 1}. {'before' if not n else 'then'}: {each.tests}"
-        if each.failing:
-            yield f"   failing: {_few(each.failing)}"
-        if each.flaky:
-            yield f"   flaky, they failed once and passed when run again: {_few(each.flaky)}"
-        if each.cause:
-            yield f"   cause: {each.cause}"
-            yield f"   learned: {each.lesson}"
+        yield from (f"   {line}" for line in _details(each))
+    if report.rounds[0].said and report.status != "succeeded":
+        yield ""
+        yield "The command failed before anything was changed, and only its exit code is known: it has to end well now."
+    if report.hint and (report.unproven == NONE_PASSES or (report.rounds[0].said and report.status != "succeeded")):
+        yield ""
+        yield f"{report.hint}."
+
+
+def _details(tried: Round) -> Iterator[str]:
+    if tried.failing:
+        yield f"failing: {_few(tried.failing)}"
+    if tried.flaky:
+        yield f"flaky, they failed once and passed when run again: {_few(tried.flaky)}"
+    if tried.cause:
+        yield f"cause: {tried.cause}"
+        yield f"learned: {tried.lesson}"
+    yield from (f"it said: {line}" for line in tried.said)
 
 
 def _cost(report: Report) -> Iterator[str]:

@@ -13,6 +13,8 @@ from perdure.plan.visible import number_of
 
 FEW: Final = 4
 """Files that a line names."""
+LAST: Final = 3
+"""Lines of what a command has said."""
 LONGEST: Final = 160
 """Letters of what an agent has said."""
 
@@ -67,6 +69,13 @@ def _written(given: Mapping[str, Any]) -> Iterator[str]:
     yield f"brought in: {_few([each['path'] for each in given['changes']]) or 'nothing, no file was changed'}{both}"
 
 
+def _read(given: Mapping[str, Any]) -> Iterator[str]:
+    """The end of what a command has said of which only the exit code is known; of others the failures are named."""
+    if given.get("how") == "exit_code" and given.get("failures"):
+        said = [line for line in str(given["failures"][0].get("detail", "")).splitlines() if line.strip()]
+        yield from (f"the tests said: {_short(line)}" for line in said[-LAST:])
+
+
 def _compared(given: Mapping[str, Any]) -> Iterator[str]:
     yield f"tests: {given['summary']}"
 
@@ -84,6 +93,7 @@ def _committed(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 _TELLERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]]] = {
+    "tests.read": _read,
     "tests.compare": _compared,
     "git.commit": _committed,
     "branch.open": _copied,

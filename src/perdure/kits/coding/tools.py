@@ -1,7 +1,8 @@
-"""The tools of the coding kit: they read and compare what came of tests, and do nothing to the world."""
+"""The tools of the coding kit: they read, compare and judge what came of tests, and do nothing to the world."""
 
 from typing import Any, Final
 
+from perdure.kits.coding.refusing import refusal
 from perdure.kits.coding.results import Comparison, Ran, Report, broken, compare, report_of
 from perdure.tools import AnyTool, ToolFailure, tool
 
@@ -39,5 +40,17 @@ async def compare_(before: Report | None, after: Report | None) -> Comparison:
     return compare(before, after)
 
 
-TOOLS: Final[tuple[AnyTool, ...]] = (read, compare_)
+@tool(name="tests.refuse", repeat="safe", effects=())
+async def refuse(before: Report, files: list[str] | None = None, hint: str = "") -> None:
+    """Ends work before it begins: what shall test it tests nothing. It always fails, with what to do about that.
+
+    Args:
+        before: What `tests.read` gave before a change.
+        files: Files that have tests for certain; a command that runs none is the wrong one then.
+        hint: What may help.
+    """
+    raise refusal(before, files or (), hint)
+
+
+TOOLS: Final[tuple[AnyTool, ...]] = (read, compare_, refuse)
 """The tools of the kit."""

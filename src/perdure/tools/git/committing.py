@@ -145,9 +145,15 @@ async def commit_of(draft: Repository, tree: str, parents: Sequence[str], words:
     return await draft.line("commit-tree", *ways, "-F", "-", tree, given=text, variables=people)
 
 
+def is_person(text: str) -> bool:
+    """Whether it names somebody as git can write it down."""
+    found = _PERSON.fullmatch(text)
+    return found is not None and bool(found["name"].strip(" .,:;\"'"))
+
+
 def _person(role: str, person: str, date: str) -> dict[str, str]:
     found = _PERSON.fullmatch(person)
-    if not found or not found["name"].strip(" .,:;\"'"):
+    if not found or not is_person(person):
         raise refusal(NAME, "invalid", f"{person[:80]!a} is nobody: write a name and an address, as in {ENGINE}")
     return {f"GIT_{role}_NAME": found["name"], f"GIT_{role}_EMAIL": found["address"], f"GIT_{role}_DATE": date}
 

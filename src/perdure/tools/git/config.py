@@ -66,10 +66,11 @@ class Setting(NamedTuple):
 async def settings_of(layout: Layout, tier: Tier = "none") -> list[Setting]:
     """All settings that git would find in a repository."""
     files = [layout.common / "config", *{each / "config.worktree" for each in (layout.common, layout.own)}]
-    return [setting for file in sorted(files) if file.exists() for setting in await _read(file, tier)]
+    return [setting for file in sorted(files) if file.exists() for setting in await settings_in(file, tier)]
 
 
-async def _read(file: Path, tier: Tier) -> list[Setting]:
+async def settings_in(file: Path, tier: Tier = "none") -> list[Setting]:
+    """All settings of one file, and of none that it names."""
     words = ("config", "--file", str(file), "--no-includes", "--null", "--list")
     said = await run(Job(words, Path("/"), most=LARGEST, sees=(file,), tier=tier))
     if said.code:
