@@ -37,6 +37,10 @@ class Round:
     tests: str
     failing: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    """Tests that were run before any change, and are skipped now."""
+    gone: tuple[str, ...] = ()
+    """Tests that were run before any change, and are not there now, or not by that name."""
     cause: str = ""
     lesson: str = ""
 
@@ -187,7 +191,13 @@ def rounds(visits: Iterable[Visit]) -> Iterator[Round]:
 
 def _round(compared: Mapping[str, Any], read: Any) -> Round:
     failing = [test for word in ("broken_now", "unsure", "still") for test in compared[word]]
-    return Round(compared["summary"], tuple(failing), tuple(_list(_at(read, "flaky"))))
+    return Round(
+        compared["summary"],
+        tuple(failing),
+        flaky=tuple(_list(_at(read, "flaky"))),
+        skipped=tuple(_list(_at(compared, "skipped_now"))),
+        gone=tuple(_list(_at(compared, "gone"))),
+    )
 
 
 def _wanted(visits: Iterable[Visit]) -> Iterator[str]:
@@ -292,6 +302,10 @@ def _tests(report: Report) -> Iterator[str]:
             yield f"   failing: {_few(each.failing)}"
         if each.flaky:
             yield f"   flaky, they failed once and passed when run again: {_few(each.flaky)}"
+        if each.skipped:
+            yield f"   skipped now: {_few(each.skipped)}"
+        if each.gone:
+            yield f"   not run any more, or not by that name: {_few(each.gone)}"
         if each.cause:
             yield f"   cause: {each.cause}"
             yield f"   learned: {each.lesson}"

@@ -1,10 +1,11 @@
 """What follows from one run of the tests, or from two with nothing changed in between."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
-from perdure.kits.coding.results.found import Ran
+from perdure.kits.coding.results.found import Found, Ran
 from perdure.kits.coding.results.reading import NO_TESTS, Reading, reading
-from perdure.kits.coding.results.report import LISTED, NAMED, WHOLE, Report, identity
+from perdure.kits.coding.results.report import KNOWN, LISTED, NAMED, WHOLE, Report, identity
 from perdure.kits.coding.results.telling import summary_of
 
 
@@ -39,7 +40,18 @@ def _both(first: Reading, second: Reading) -> Reading:
         for each in first.failures
         if identity(each.test) not in second.failing and not _has_passed(identity(each.test), second, first)
     ]
-    return replace(second, failures=(*second.failures, *left), notes=tuple(dict.fromkeys(first.notes + second.notes)))
+    notes = tuple(dict.fromkeys(first.notes + second.notes))
+    return replace(second, found=_all_of(first.found, second.found), failures=(*second.failures, *left), notes=notes)
+
+
+def _all_of(first: Found, second: Found) -> Found:
+    """The second run, with all tests that were run in either."""
+    if first.ran is None or second.ran is None:
+        return second
+    whole = replace(second, ran=max(first.ran, second.ran))
+    if first.passing is None or second.passing is None:
+        return whole
+    return replace(whole, passing=first.passing | second.passing, skipping=first.skipping | second.skipping)
 
 
 def _flaky(first: Reading, second: Reading) -> tuple[str, ...]:
@@ -88,8 +100,17 @@ def _report(run: Reading, flaky: tuple[str, ...]) -> Report:
         empty=run.broken == NO_TESTS,
         notes=list(run.notes),
         seconds=run.seconds,
+        ran=found.ran,
     )
-    return _told(made)
+    return _told(made.model_copy(update=_known(found, run.failing)))
+
+
+def _known(found: Found, failing: Collection[str]) -> dict[str, list[str]]:
+    """The tests that have passed and that were skipped, if they are named and not too many."""
+    if found.passing is None or len(found.passing) + len(found.skipping) > KNOWN:
+        return {}
+    passing = found.passing.difference(failing)
+    return {"passing": sorted(passing), "skipping": sorted(found.skipping.difference(passing, failing))}
 
 
 def _told(report: Report) -> Report:
