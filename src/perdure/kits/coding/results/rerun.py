@@ -9,20 +9,24 @@ from perdure.kits.coding.results.report import KNOWN, LISTED, NAMED, WHOLE, Repo
 from perdure.kits.coding.results.telling import summary_of
 
 
-def report_of(ran: Ran, again: Ran | None = None, lost: str = "") -> Report:
-    """What came of the tests. `lost`: why a second run gave nothing."""
+def report_of(ran: Ran, again: Ran | None = None, lost: str = "", before: Report | None = None) -> Report:
+    """What came of the tests. `lost`: why a second run gave nothing.
+
+    What did not fail `before` is told first: only so many failures are told in full.
+    """
+    old = {*before.failing, *map(identity, before.flaky)} if before else set[str]()
     first = reading(ran)
     if again is None:
         notes = (f"the tests were run a second time, which told nothing: {lost}",) if lost else ()
-        return _report(replace(first, notes=first.notes + notes), first.found.flaky)
+        return _report(replace(first, notes=first.notes + notes), first.found.flaky, old)
     second = reading(again)
     seconds = round(first.seconds + second.seconds, 3)
     if second.broken is not None or first.broken is not None:
         notes = (
             f"the tests were run a second time, which told nothing: {second.broken or 'the first did not either'}",
         )
-        return _report(replace(first, notes=first.notes + notes, seconds=seconds), first.found.flaky)
-    return _report(_both(first, replace(second, seconds=seconds)), _flaky(first, second))
+        return _report(replace(first, notes=first.notes + notes, seconds=seconds), first.found.flaky, old)
+    return _report(_both(first, replace(second, seconds=seconds)), _flaky(first, second), old)
 
 
 def broken(why: str) -> Report:
@@ -80,9 +84,10 @@ def _has_passed(test: str, run: Reading, other: Reading) -> bool:
 # ------------------------------------------------------------------------------- told
 
 
-def _report(run: Reading, flaky: tuple[str, ...]) -> Report:
+def _report(run: Reading, flaky: tuple[str, ...], old: Collection[str]) -> Report:
     found = run.found
-    listed, others = run.failures[:LISTED], run.failures[LISTED:]
+    failures = sorted(run.failures, key=lambda each: identity(each.test) in old)
+    listed, others = failures[:LISTED], failures[LISTED:]
     known = sum(each.test != WHOLE for each in listed)
     more = None if found.bad is None else max(found.bad, known + len(others)) - known
     made = Report(
@@ -92,7 +97,7 @@ def _report(run: Reading, flaky: tuple[str, ...]) -> Report:
         failed=found.failed,
         errors=found.errors,
         skipped=found.skipped,
-        failures=list(listed),
+        failures=listed,
         also=[each.test for each in others][:NAMED],
         more=more,
         flaky=list(flaky)[:NAMED],
