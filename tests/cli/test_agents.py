@@ -29,6 +29,19 @@ def test_an_agent_is_a_file_and_the_users_own_counts_first(perdure, home, tmp_pa
     assert "Mine." in perdure("agents", "show", "critic", cwd=tmp_path).stdout
 
 
+def test_a_link_of_the_project_is_refused_and_one_of_the_user_is_followed(perdure, home, tmp_path):
+    project, own = tmp_path / "shop" / "perdure" / "agents", home / ".config" / "perdure" / "agents"
+    for place in (project, own):
+        place.mkdir(parents=True)
+    (tmp_path / "private.md").write_text(MINE)
+    (own / "mine.md").symlink_to(tmp_path / "private.md")
+    assert "You know the weather." in perdure("agents", "show", "mine", cwd=project.parents[1]).stdout
+    (project / "theirs.md").symlink_to(tmp_path / "private.md")
+    done = perdure("agents", "show", "theirs", cwd=project.parents[1])
+    assert (done.returncode, "PRD4101" in done.stderr, "theirs.md is a link" in done.stderr) == (6, True, True)
+    assert "weather" not in done.stdout + done.stderr
+
+
 def test_who_is_not_there_is_said(perdure, tmp_path):
     done = perdure("agents", "show", "critik")
     assert (done.returncode, "PRD4102" in done.stderr, "critic" in done.stderr) == (3, True, True)

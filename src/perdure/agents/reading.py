@@ -8,6 +8,7 @@ strategy: single
 You judge the work of others …
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -76,6 +77,16 @@ def agents_in(directory: "Path | Traversable") -> Iterator[Agent]:
             if len(data) > LARGEST:
                 raise BadAgent(f"{each.name} has more than {LARGEST} bytes", "say it in fewer words")
             yield read_agent(data.decode("utf-8", "replace"), each.name)
+
+
+def agents_of(root: Path, *place: str) -> Iterator[Agent]:
+    """The same of a project, which may be a stranger's: a link would show models any file that you can read."""
+    directory = root.joinpath(*place)
+    real = Path(os.path.realpath(root)).joinpath(*place)
+    for each in sorted(directory.glob(f"*{SUFFIX}")):
+        if not Path(os.path.realpath(each)).is_relative_to(real):
+            raise BadAgent(f"{each} is a link, or in one, that leads out of {real}", "put the file itself there")
+    yield from agents_in(directory)
 
 
 @cache

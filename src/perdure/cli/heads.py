@@ -40,12 +40,13 @@ def roster_here(place: Path) -> "Roster":
 
 
 def _all(place: Path) -> Iterator[Known]:
-    from perdure.agents.reading import agents_in, stock  # noqa: PLC0415  most commands ask for nobody
+    from perdure.agents.reading import agents_in, agents_of, stock  # noqa: PLC0415  most commands ask for nobody
     from perdure.cli.kits import kit_agents  # noqa: PLC0415  as above
 
     home = home_in(os.environ)
     project = find_project(place, home)
-    for directory in (user_file(os.environ, home).parent / AGENTS, project.root / OURS / AGENTS):
-        yield from (Known(each, str(directory)) for each in agents_in(directory))
+    own, brought = user_file(os.environ, home).parent / AGENTS, project.root / OURS / AGENTS
+    yield from (Known(each, str(own)) for each in agents_in(own))
+    yield from (Known(each, str(brought)) for each in agents_of(project.root, OURS, AGENTS))
     yield from (Known(each, "coding kit") for each in kit_agents())
     yield from (Known(each, "built in") for each in stock())

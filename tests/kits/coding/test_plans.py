@@ -43,10 +43,12 @@ def reading_and_touching(path):
     """The tool of the kit, in a world that goes on between two runs of the tests: a file appears."""
 
     @tool(name="tests.read", repeat="safe", effects=())
-    async def reading(ran: Ran | None, again: Ran | None = None, failure: dict | None = None) -> Report:
+    async def reading(
+        ran: Ran | None, again: Ran | None = None, failure: dict | None = None, before: Report | None = None
+    ) -> Report:
         """What came of the tests."""
         path.touch()
-        return await read(ran, again, failure)
+        return await read(ran, again, failure, before)
 
     return reading
 

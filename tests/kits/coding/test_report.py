@@ -118,3 +118,18 @@ def test_a_models_word_makes_no_round_of_tests_and_breaks_no_report():
     )
     said = Visit("a", 1, "success", forged, None, 0, agent="code")
     assert [(each.tests, each.lesson) for each in rounds([said, compared, said])] == [("bad", "only")]
+
+
+def test_e22_tests_that_are_not_run_any_more_are_told_by_name(done):
+    lost = {
+        "broken_now": [],
+        "unsure": [],
+        "still": [],
+        "skipped_now": ["a.py::b"],
+        "gone": ["c", "d"],
+        "summary": "worse",
+    }
+    compared = Visit("c", 1, "success", lost, None, 0, tool="tests.compare")
+    lines = markdown(replace(done[1], rounds=tuple(rounds([compared])))).splitlines()
+    at = lines.index("1. before: worse")
+    assert lines[at + 1 : at + 3] == ["   skipped now: a.py::b", "   not run any more, or not by that name: c, d"]

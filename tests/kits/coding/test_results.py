@@ -463,11 +463,11 @@ def test_e22_before_and_after_are_compared_test_by_test():
 
 
 def test_what_failed_before_may_still_fail_and_that_is_not_all_pass():
-    found = compare(report("x"), report("x", passed=9))
-    assert (found.ok, found.all_pass, found.still, found.fewer) == (True, False, ["x"], 1)
+    found = compare(report("x", "y"), report("x"))
+    assert (found.ok, found.all_pass, found.before, found.still) == (True, False, ["x", "y"], ["x"])
     found = compare(report("x"), report())
     assert (found.ok, found.all_pass, found.fixed) == (True, True, ["x"])
-    assert found.summary == "fixed: x; 1 fewer than before; all 10 tests pass"
+    assert found.summary == "fixed: x; all 10 tests pass"
 
 
 def test_a_flaky_test_that_fails_after_was_not_broken_by_the_change():
@@ -495,8 +495,9 @@ def test_with_nothing_before_all_that_fails_is_new_and_with_nothing_after_nothin
     assert compare(None, report("x")).broken_now == ["x"]
     assert compare(None, report_of(Ran(code=1))).summary.startswith("the whole command failed")
     assert (compare(None, report()).ok, compare(None, report()).all_pass) == (True, True)
-    found = compare(report("x"), None)
-    assert (found.ok, found.all_pass, found.fixed, found.summary) == (True, False, [], "no tests were run")
+    for before, ok in ((None, True), (report("x"), False)):
+        found = compare(before, None)
+        assert (found.ok, found.all_pass, found.fixed, found.summary) == (ok, False, [], "no tests were run")
 
 
 def test_what_nobody_knows_is_not_called_ok():
@@ -533,6 +534,187 @@ def test_the_order_of_many_failures_does_not_matter(tmp_path):
     )
     found = compare(report_of(before), report_of(after))
     assert (found.fixed, found.broken_now, len(found.still)) == (["a.py::t0"], ["a.py::t300"], 299)
+
+
+# ------------------------------------------------------------------------------- tests that get lost
+
+
+GOING = """
+import unittest
+class A(unittest.TestCase):
+    def test_a(self): pass
+    def test_b(self): pass
+    def test_wrong(self): assert {bad}
+"""
+SKIP = "    @unittest.skip('later')\n    def "
+
+
+def turned(tmp_path, before, after, words, file):
+    """What is said of a change of a file with tests."""
+    found = [report_of(ran(project(tmp_path, test_g=text), *words, report=file)) for text in (before, after)]
+    return compare(*found)
+
+
+def known(names):
+    return list(map(identity, names))
+
+
+@RUNNERS
+@pytest.mark.parametrize("bad", ["0", "1"])
+def test_e22_a_test_that_is_skipped_or_deleted_is_worse_and_named(tmp_path, words, file, bad):
+    before = GOING.format(bad=bad)
+    for test in ("test_b", "test_wrong"):
+        skipped = before.replace(f"    def {test}", f"{SKIP}{test}")
+        expected = before.replace(f"    def {test}", f"    @unittest.expectedFailure\n    def {test}").replace(
+            f"{test}(self): pass", f"{test}(self): assert 0"
+        )
+        deleted = re.sub(rf"    def {test}\(.*\n", "", before)
+        for after in (skipped, deleted, *([expected] if (test, bad) != ("test_wrong", "1") else [])):
+            found = turned(tmp_path, before, after, words, file)
+            assert (found.ok, found.all_pass, found.fixed, found.broken_now) == (False, False, [], []), found
+            assert found.fewer == 1
+            assert "fewer than before are run" in found.summary
+            assert "pass" not in found.summary
+            if file:
+                lost = [f"test_g.A.{test}"]
+                assert known(found.gone if after == deleted else found.skipped_now) == lost
+                assert ("not run any more" if after == deleted else "skipped now") in found.summary
+
+
+@RUNNERS
+def test_a_test_with_another_name_is_told_and_not_worse(tmp_path, words, file):
+    before = GOING.format(bad=0)
+    after = GOING.format(bad=1).replace("test_wrong", "test_good").replace("class A", "class B")
+    found = turned(tmp_path, before, after, words, file)
+    assert (found.ok, found.all_pass, found.fewer) == (True, True, 0)
+    if file:
+        assert (known(found.gone), found.fixed) == (["test_g.A.test_a", "test_g.A.test_b", "test_g.A.test_wrong"], [])
+        assert "not run any more: " in found.summary
+
+
+@RUNNERS
+def test_a_test_that_is_renamed_and_skipped_is_worse_though_there_is_a_new_one(tmp_path, words, file):
+    before = GOING.format(bad=1)
+    after = before.replace("    def test_b", f"{SKIP}test_c") + "    def test_d(self): pass\n"
+    found = turned(tmp_path, before, after, words, file)
+    assert (found.ok, found.all_pass, found.fewer) == (False, False, 0)
+    assert known(found.gone) == (["test_g.A.test_b"] if file else [])
+
+
+@RUNNERS
+def test_more_tests_are_never_worse_and_where_they_are_named_some_may_be_skipped(tmp_path, words, file):
+    before = GOING.format(bad=1)
+    more = before + "    def test_c(self): pass\n"
+    assert turned(tmp_path, before, more, words, file).all_pass
+    found = turned(tmp_path, before, f"{more}{SKIP}test_d(self): pass\n", words, file)
+    assert (found.ok, "1 more than before are skipped" in found.summary) == (file, not file)
+
+
+@RUNNERS
+def test_a_whole_file_that_is_skipped_or_cannot_be_imported_any_more_is_worse(tmp_path, words, file):
+    before = GOING.format(bad=1)
+    leaves = f"import unittest\nraise unittest.SkipTest('no')\n{before}"
+    found = turned(tmp_path, before, leaves, words, file)
+    assert (found.ok, found.all_pass) == (False, False)
+    found = turned(tmp_path, before, f"import nothing_here\n{before}", words, file)
+    assert (found.ok, len(found.broken_now), found.skipped_now, found.gone) == (False, 1, [], [])
+
+
+@RUNNERS
+@pytest.mark.parametrize(
+    ("bad", "good"),
+    [
+        ("import nothing_here\n", ""),
+        ("class T(unittest.TestCase):\n    def tearDown(self): 1 / 0\n    def test_t(self): pass\n", "0"),
+        ("class T(unittest.TestCase):\n    def tearDown(self): 1 / 0\n    def test_t(self): assert 0\n", "0"),
+        ("class T(unittest.TestCase):\n    def setUpClass(): 1 / 0\n    def test_t(self): pass\n", "0"),
+        ("class T(unittest.TestCase):\n    def tearDownClass(): 1 / 0\n    def test_t(self): pass\n", "0"),
+        (
+            "class T(unittest.TestCase):\n    def test_t(self):\n"
+            "        for i in range(3):\n            with self.subTest(i=i): assert i == 1 or 1 / 0\n",
+            "0",
+        ),
+    ],
+)
+def test_whatever_is_mended_is_not_less_than_before(tmp_path, words, file, bad, good):
+    whole = f"import unittest\n{bad}" + GOING.format(bad=1)
+    mended = whole.replace(bad, "") if not good else whole.replace("1 / 0", "1").replace("assert 0", "assert 1")
+    found = turned(tmp_path, whole, mended, words, file)
+    assert (found.ok, found.all_pass, found.still) == (True, True, [])
+    assert len(found.fixed) == 1
+
+
+def test_what_only_pytest_has_is_mended_as_well(tmp_path):
+    text = (
+        "import pytest\n@pytest.fixture\ndef f():\n    {}\n    yield\n    {}\ndef test_t(f): pass\n"
+        "@pytest.mark.parametrize('n', [1, 2])\ndef test_n(n): assert n == 1 {}\n"
+    )
+    for wrong in (("1 / 0", "1", ""), ("1", "1 / 0", ""), ("1", "1", "")):
+        for words, file in ((["-m", "pytest"], True), (["-m", "pytest"], False)):
+            found = turned(tmp_path, text.format(*wrong), text.format("1", "1", "or 1"), words, file)
+            assert (found.ok, found.all_pass, found.fewer, found.gone) == (True, True, 0, [])
+
+
+def test_a_file_or_a_class_that_is_skipped_as_a_whole_stands_for_its_tests(tmp_path):
+    other = write(tmp_path, {"test_o.py": "def test_o(): pass"})
+    before = GOING.format(bad=1)
+    for after in (
+        f"import pytest\npytest.skip('no', allow_module_level=True)\n{before}",
+        before.replace("class", "@unittest.skip('')\nclass"),
+    ):
+        found = turned(other, before, after, ["-m", "pytest"], file=True)
+        assert (found.ok, known(found.skipped_now), found.gone) == (
+            False,
+            ["test_g.A.test_a", "test_g.A.test_b", "test_g.A.test_wrong"],
+            [],
+        )
+
+
+def test_with_other_values_it_is_the_same_test(tmp_path):
+    words = ["-m", "pytest"]
+    plain = "def test_n(): assert 0"
+    many = "import pytest\n@pytest.mark.parametrize('n', [1, 2])\ndef test_n(n): pass"
+    found = turned(tmp_path, plain, many, words, file=True)
+    assert (found.ok, found.fixed, found.gone) == (True, ["test_g.py::test_n"], [])
+    found = turned(tmp_path, many, many.replace("[1, 2]", "[1]"), words, file=True)
+    assert (found.ok, found.gone, found.fewer) == (False, ["test_g.test_n[2]"], 1)
+
+
+def test_e22_what_tells_less_than_before_is_not_ok(tmp_path):
+    """Such as a file that is not written any more, or a program that runs nothing and ends well."""
+    made = project(tmp_path, test_g=GOING.format(bad=1))
+    written = report_of(ran(made, "-m", "pytest", report=True))
+    counted = report_of(ran(made, "-m", "pytest"))
+    silent = report_of(Ran(code=0, stdout="fine"))
+    for before, after in ((written, counted), (written, silent), (counted, silent)):
+        found = compare(before, after)
+        assert (found.ok, found.all_pass) == (False, False)
+        assert "less is told of the tests than before" in found.summary
+        assert compare(after, before).ok
+    nothing = report_of(ran(project(tmp_path, test_g=""), "-m", "pytest", report=True))
+    assert (compare(written, nothing).ok, compare(written, nothing).summary) == (False, "no tests ran")
+
+
+@RUNNERS
+def test_where_nothing_has_passed_nobody_says_that_all_pass(tmp_path, words, file):
+    text = f"import unittest\nclass A(unittest.TestCase):\n{SKIP}test_a(self): pass\n"
+    made = report_of(ran(project(tmp_path, test_g=text), *words, report=file))
+    for before in (None, made):
+        found = compare(before, made)
+        assert (found.ok, found.all_pass, found.summary) == (True, False, "0 passed, 1 skipped")
+
+
+def test_all_tests_that_were_run_in_either_of_two_runs_are_known(tmp_path):
+    """With -x the second run may end earlier; what it did not come to was run all the same."""
+    text = FLAKY.format(turns=0, bad=1).replace("test_turns", "test_a_turns")
+    report = twice(project(tmp_path, test_f=text), "-m", "pytest", "-x", report=True)
+    assert (report.passing, report.ran) == (["test_f.A.test_bad", "test_f.A.test_good"], 4)
+
+
+def test_names_of_any_length_are_known_again(tmp_path):
+    text = "import pytest\n@pytest.mark.parametrize('n', ['x' * 700])\ndef test_n(n): assert {}"
+    found = turned(tmp_path, text.format(0), text.format(1), ["-m", "pytest"], file=True)
+    assert (found.ok, len(found.fixed), found.gone) == (True, 1, [])
 
 
 # ------------------------------------------------------------------------------- rubbish

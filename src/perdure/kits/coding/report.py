@@ -45,6 +45,10 @@ class Round:
     """The last lines of a command that has failed, where nobody knows more of it than that."""
     unproven: str = ""
     """Why it proves nothing; empty: it does."""
+    skipped: tuple[str, ...] = ()
+    """Tests that were run before any change, and are skipped now."""
+    gone: tuple[str, ...] = ()
+    """Tests that were run before any change, and are not there now, or not by that name."""
     cause: str = ""
     lesson: str = ""
 
@@ -202,7 +206,15 @@ def rounds(visits: Iterable[Visit]) -> Iterator[Round]:
 def _round(compared: Mapping[str, Any], read: Any) -> Round:
     failing = [test for word in ("broken_now", "unsure", "still") for test in compared[word]]
     said = _said(read) if WHOLE in failing else ()
-    return Round(compared["summary"], tuple(failing), tuple(_list(_at(read, "flaky"))), said, _unproven(read))
+    return Round(
+        compared["summary"],
+        tuple(failing),
+        flaky=tuple(_list(_at(read, "flaky"))),
+        skipped=tuple(_list(_at(compared, "skipped_now"))),
+        gone=tuple(_list(_at(compared, "gone"))),
+        said=said,
+        unproven=_unproven(read),
+    )
 
 
 def _said(read: Any) -> tuple[str, ...]:
@@ -339,6 +351,10 @@ def _details(tried: Round) -> Iterator[str]:
         yield f"failing: {_few(tried.failing)}"
     if tried.flaky:
         yield f"flaky, they failed once and passed when run again: {_few(tried.flaky)}"
+    if tried.skipped:
+        yield f"skipped now: {_few(tried.skipped)}"
+    if tried.gone:
+        yield f"not run any more, or not by that name: {_few(tried.gone)}"
     if tried.cause:
         yield f"cause: {tried.cause}"
         yield f"learned: {tried.lesson}"

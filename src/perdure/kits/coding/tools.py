@@ -11,17 +11,23 @@ _ENDED: Final = frozenset({"timeout", "budget"})
 
 
 @tool(name="tests.read", repeat="safe", effects=())
-async def read(ran: Ran | None, again: Ran | None = None, failure: dict[str, Any] | None = None) -> Report:
+async def read(
+    ran: Ran | None,
+    again: Ran | None = None,
+    failure: dict[str, Any] | None = None,
+    before: Report | None = None,
+) -> Report:
     """What came of the tests that a command has run: which failed, how, and whether they always do.
 
     Args:
         ran: What `shell.run` has given, called with `check: false`; null if it has failed.
         again: The same of a second run with nothing changed in between; what failed only once is flaky.
         failure: Why the last of them gave nothing. Tests that took too long are reported as broken.
+        before: What this gave before a change. Tests that did not fail then are told first: not all are told in full.
     """
     said = "" if failure is None else f"{failure.get('message', '')}"
     if ran is not None:
-        return report_of(ran, again, said)
+        return report_of(ran, again, said, before)
     if failure is None:
         raise ToolFailure("invalid", "ran: there is nothing to read; give what `shell.run` gave, or its failure")
     if failure.get("kind") in _ENDED:

@@ -59,8 +59,12 @@ class Found:
     failures: tuple[Failing, ...] = ()
     is_complete: bool = True
     """Whether all failures are among these."""
+    ran: int | None = None
+    """How many tests have passed or failed, each counted once; those that were skipped are not among them."""
     passing: frozenset[str] | None = None
     """Identities of the tests that have passed; None: nobody has said which."""
+    skipping: frozenset[str] = frozenset()
+    """Identities of the tests that were skipped, where it is said which have passed."""
     flaky: tuple[str, ...] = ()
     """Tests that the program itself has tried again, and that have passed then."""
     is_pytest: bool = False
@@ -83,11 +87,12 @@ def failing(test: str, message: str, detail: str) -> Failing:
     told = detail.strip("\n").rstrip()
     first = message.strip().partition("\n")[0].rstrip()
     return Failing(
-        test=_cut(test, NAME),
-        message=_cut(first, MESSAGE),
+        test=cut(test, NAME),
+        message=cut(first, MESSAGE),
         detail=told if len(told) <= DETAIL else "…" + told[1 - DETAIL :],
     )
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
+    """A text of so many letters at most."""
     return text if len(text) <= most else text[: most - 1] + "…"

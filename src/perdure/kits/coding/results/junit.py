@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
 
-from perdure.kits.coding.results.found import Found, failing, plain
+from perdure.kits.coding.results.found import NAME, Found, cut, failing, plain
 from perdure.kits.coding.results.pytest_ import first_error
 from perdure.kits.coding.results.report import Failing, identity
 
@@ -108,6 +108,7 @@ class _Reader:
         kinds = [{one.kind for one in each.outcomes} for each in self._cases]
         good = [each.test for each, kind in zip(self._cases, kinds, strict=True) if not kind & {*_BAD, "skipped"}]
         bad = [(each, one) for each in self._cases for one in each.outcomes if one.kind in _BAD]
+        failed = {identity(each.test) for each, _ in bad}
         return Found(
             "junit",
             passed=len(good),
@@ -116,12 +117,18 @@ class _Reader:
             skipped=sum("skipped" in kind and not kind & _BAD for kind in kinds),
             total=len(self._cases),
             failures=tuple(_told(each.test, one) for each, one in bad),
-            passing=frozenset(map(identity, good)) - {identity(each.test) for each, _ in bad},
+            ran=sum(identity(each) not in failed for each in good) + len(failed),
+            passing=frozenset(map(identity, good)) - failed,
+            skipping=self._skipping(kinds) - failed,
             flaky=tuple(
                 each.test for each, kind in zip(self._cases, kinds, strict=True) if kind & _AGAIN and not kind & _BAD
             ),
             is_pytest=self._is_pytest,
         )
+
+    def _skipping(self, kinds: list[set[str]]) -> frozenset[str]:
+        skipped = (each for each, kind in zip(self._cases, kinds, strict=True) if "skipped" in kind)
+        return frozenset(identity(each.test) for each in skipped)
 
 
 def _refuse(*_: object) -> None:
@@ -129,7 +136,8 @@ def _refuse(*_: object) -> None:
 
 
 def _name_of(attributes: Mapping[str, str]) -> str:
-    return ".".join(each for each in (attributes.get("classname", ""), attributes.get("name", "")) if each) or "?"
+    parts = (attributes.get("classname", ""), attributes.get("name", ""))
+    return cut(".".join(each for each in parts if each) or "?", NAME)
 
 
 def _told(test: str, outcome: _Outcome) -> Failing:

@@ -19,6 +19,7 @@ _PART: Final = re.compile(r"SUBFAIL(?:ED)?(.*?) (\S+::.*)$")
 _OF_A_FILE: Final = re.compile(r"(?:FAILED|ERROR) \S+\.py(?:::|$| )")
 """A line of a summary whose heading is missing, and not one of somebody's log."""
 _PLACE: Final = re.compile(r"ERROR (?:at (?:setup|teardown) of|collecting) ")
+_TORN: Final = "_ ERROR at teardown of "
 _SUMMARY: Final = "short test summary info"
 _TOLD: Final = {"FAILED": "FAILURES", "ERROR": "ERRORS"}
 """Under which heading the blocks of a kind stand."""
@@ -46,6 +47,8 @@ class _Heard:
     counts: dict[str, int] | None = None
     """None: no session has come to its end."""
     is_pytest: bool = False
+    torn: int = 0
+    """Errors after a test: it has passed or failed besides."""
     said: list[_Line] = field(default_factory=list[_Line])
     blocks: dict[tuple[str, str], deque[str]] = field(default_factory=dict[tuple[str, str], deque[str]])
     """What was told, by section and heading; those of one heading are in the order of the summary."""
@@ -76,14 +79,15 @@ def read(text: str, *, is_cut: bool) -> Found | None:
     failures = tuple(_failures(heard))
     if heard.counts is None:  # with -qq it tells no numbers; or it was ended before
         return Found("pytest", failures=failures, is_complete=not is_cut and bool(failures), is_pytest=True)
-    return _counted(heard.counts, failures)
+    return _counted(heard, heard.counts, failures)
 
 
-def _counted(count: dict[str, int], failures: tuple[Failing, ...]) -> Found:
+def _counted(heard: _Heard, counts: dict[str, int], failures: tuple[Failing, ...]) -> Found:
     def of(*kinds: str) -> int:
-        return sum(count.get(each, 0) for each in kinds)
+        return sum(counts.get(each, 0) for each in kinds)
 
     failed, errors = of("failed", "subtests failed"), of("error")
+    parts = sum(each.part != "" for each in heard.said)  # of a test of unittest, which has passed as a whole
     return Found(
         "pytest",
         passed=of("passed", "xpassed"),
@@ -91,6 +95,7 @@ def _counted(count: dict[str, int], failures: tuple[Failing, ...]) -> Found:
         errors=errors,
         skipped=of("skipped", "xfailed"),
         total=of("passed", "xpassed", "failed", "error", "skipped", "xfailed"),
+        ran=max(0, of("passed", "xpassed", "failed", "error") - heard.torn - max(0, parts - of("subtests failed"))),
         failures=failures,
         is_complete=len(failures) >= failed + errors,
         is_pytest=True,
@@ -108,6 +113,7 @@ def _listen(lines: Iterable[str]) -> _Heard:
     for line in lines:
         short = line if len(line) <= _WIDE else ""
         ended, rule = heard.count(short), _RULE.match(short)
+        heard.torn += short.startswith("_") and _TORN in short
         heading = _heading(short) if section in _TOLD.values() else ""
         if ended or rule or heading:
             heard.keep((section, head), block)

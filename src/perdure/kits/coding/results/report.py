@@ -11,6 +11,8 @@ LISTED: Final = 50
 """Failures that are told in full."""
 NAMED: Final = 1_000
 """Further ones that are told by name."""
+KNOWN: Final = 50_000
+"""Tests that are known by name; if there are more, they are only counted."""
 
 
 class Failing(BaseModel):
@@ -52,6 +54,12 @@ class Report(BaseModel):
     seconds: float = 0.0
     summary: str = ""
     """All of it in a line."""
+    ran: int | None = None
+    """How many tests have passed or failed, each counted once; none that was skipped."""
+    passing: Annotated[list[str], Field(max_length=KNOWN)] | None = None
+    """What each test that has passed is known again by; null: nobody has said which."""
+    skipping: Annotated[list[str], Field(max_length=KNOWN)] = []
+    """The same of those that were skipped."""
 
     @property
     def is_named(self) -> bool:
@@ -59,12 +67,6 @@ class Report(BaseModel):
         if self.ok or self.broken is not None:
             return True
         return self.more is not None and self.more <= len(self.also) and WHOLE not in self.failing
-
-    @property
-    def total(self) -> int | None:
-        """How many tests there were, as far as it is known."""
-        counts = (self.passed, self.failed, self.errors, self.skipped)
-        return None if any(each is None for each in counts) else sum(each or 0 for each in counts)
 
     @property
     def failing(self) -> dict[str, str]:

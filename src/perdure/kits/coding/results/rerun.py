@@ -1,27 +1,32 @@
 """What follows from one run of the tests, or from two with nothing changed in between."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
-from perdure.kits.coding.results.found import Ran
+from perdure.kits.coding.results.found import Found, Ran
 from perdure.kits.coding.results.reading import NO_TESTS, Reading, reading
-from perdure.kits.coding.results.report import LISTED, NAMED, WHOLE, Report, identity
+from perdure.kits.coding.results.report import KNOWN, LISTED, NAMED, WHOLE, Report, identity
 from perdure.kits.coding.results.telling import summary_of
 
 
-def report_of(ran: Ran, again: Ran | None = None, lost: str = "") -> Report:
-    """What came of the tests. `lost`: why a second run gave nothing."""
+def report_of(ran: Ran, again: Ran | None = None, lost: str = "", before: Report | None = None) -> Report:
+    """What came of the tests. `lost`: why a second run gave nothing.
+
+    What did not fail `before` is told first: only so many failures are told in full.
+    """
+    old = {*before.failing, *map(identity, before.flaky)} if before else set[str]()
     first = reading(ran)
     if again is None:
         notes = (f"the tests were run a second time, which told nothing: {lost}",) if lost else ()
-        return _report(replace(first, notes=first.notes + notes), first.found.flaky)
+        return _report(replace(first, notes=first.notes + notes), first.found.flaky, old)
     second = reading(again)
     seconds = round(first.seconds + second.seconds, 3)
     if second.broken is not None or first.broken is not None:
         notes = (
             f"the tests were run a second time, which told nothing: {second.broken or 'the first did not either'}",
         )
-        return _report(replace(first, notes=first.notes + notes, seconds=seconds), first.found.flaky)
-    return _report(_both(first, replace(second, seconds=seconds)), _flaky(first, second))
+        return _report(replace(first, notes=first.notes + notes, seconds=seconds), first.found.flaky, old)
+    return _report(_both(first, replace(second, seconds=seconds)), _flaky(first, second), old)
 
 
 def broken(why: str) -> Report:
@@ -39,7 +44,18 @@ def _both(first: Reading, second: Reading) -> Reading:
         for each in first.failures
         if identity(each.test) not in second.failing and not _has_passed(identity(each.test), second, first)
     ]
-    return replace(second, failures=(*second.failures, *left), notes=tuple(dict.fromkeys(first.notes + second.notes)))
+    notes = tuple(dict.fromkeys(first.notes + second.notes))
+    return replace(second, found=_all_of(first.found, second.found), failures=(*second.failures, *left), notes=notes)
+
+
+def _all_of(first: Found, second: Found) -> Found:
+    """The second run, with all tests that were run in either."""
+    if first.ran is None or second.ran is None:
+        return second
+    whole = replace(second, ran=max(first.ran, second.ran))
+    if first.passing is None or second.passing is None:
+        return whole
+    return replace(whole, passing=first.passing | second.passing, skipping=first.skipping | second.skipping)
 
 
 def _flaky(first: Reading, second: Reading) -> tuple[str, ...]:
@@ -68,9 +84,10 @@ def _has_passed(test: str, run: Reading, other: Reading) -> bool:
 # ------------------------------------------------------------------------------- told
 
 
-def _report(run: Reading, flaky: tuple[str, ...]) -> Report:
+def _report(run: Reading, flaky: tuple[str, ...], old: Collection[str]) -> Report:
     found = run.found
-    listed, others = run.failures[:LISTED], run.failures[LISTED:]
+    failures = sorted(run.failures, key=lambda each: identity(each.test) in old)
+    listed, others = failures[:LISTED], failures[LISTED:]
     known = sum(each.test != WHOLE for each in listed)
     more = None if found.bad is None else max(found.bad, known + len(others)) - known
     made = Report(
@@ -80,7 +97,7 @@ def _report(run: Reading, flaky: tuple[str, ...]) -> Report:
         failed=found.failed,
         errors=found.errors,
         skipped=found.skipped,
-        failures=list(listed),
+        failures=listed,
         also=[each.test for each in others][:NAMED],
         more=more,
         flaky=list(flaky)[:NAMED],
@@ -88,8 +105,17 @@ def _report(run: Reading, flaky: tuple[str, ...]) -> Report:
         empty=run.broken == NO_TESTS,
         notes=list(run.notes),
         seconds=run.seconds,
+        ran=found.ran,
     )
-    return _told(made)
+    return _told(made.model_copy(update=_known(found, run.failing)))
+
+
+def _known(found: Found, failing: Collection[str]) -> dict[str, list[str]]:
+    """The tests that have passed and that were skipped, if they are named and not too many."""
+    if found.passing is None or len(found.passing) + len(found.skipping) > KNOWN:
+        return {}
+    passing = found.passing.difference(failing)
+    return {"passing": sorted(passing), "skipping": sorted(found.skipping.difference(passing, failing))}
 
 
 def _told(report: Report) -> Report:

@@ -16,7 +16,9 @@ _NAME: Final = re.compile(r"(\S+) \(([^()]*)\) ?(.*)$")
 _DOUBLE: Final = "=" * 70
 _SINGLE: Final = "-" * 70
 _NOT_LOADED: Final = "unittest.loader."
-_AROUND: Final = ("setUpClass", "tearDownClass", "setUpModule", "tearDownModule")
+_BEFORE: Final = ("setUpClass", "setUpModule")
+"""What fails in place of tests, of which none is run."""
+_AROUND: Final = (*_BEFORE, "tearDownClass", "tearDownModule")
 """What fails for many tests at once, and is counted as none."""
 
 
@@ -48,6 +50,7 @@ def read(text: str) -> Found | None:
         errors=errors,
         skipped=skipped,
         total=heard.ran,
+        ran=max(0, heard.ran - skipped) + sum(each.test.endswith(_BEFORE) for each in heard.failures),
         failures=tuple(heard.failures),
         is_complete=is_complete,
     )
