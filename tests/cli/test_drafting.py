@@ -115,3 +115,44 @@ def test_x7_what_cannot_be_planned_anew_is_done_without_a_plan(tmp_path):
     code, out, err = perdure(tmp_path, replies, "run", GOAL)
     assert (code, out) == (0, "Hello, crew!\n"), err
     assert "without greet, without a plan: greet failed (logic: no voice); planning finds no plan" in err
+
+
+def test_x2_values_that_are_given_reach_the_model_and_are_inputs_of_its_plan(tmp_path):
+    sketch = {"steps": [{"id": "greet", "tool": "flow.echo", "with": {"value": "hello ${inputs.who}"}}]}
+    (tmp_path / "long.txt").write_text("a long tale " * 5000)
+    words = ("plan", GOAL, "-i", "who=Ann", "-i", "tale=@long.txt", "-o", "plan.yaml")
+    code, _, err = perdure(tmp_path, [said(json.dumps(sketch))], *words)
+    assert code == 0, err
+    assert "the plan leaves out: -i tale" in err
+    plan = read_text((tmp_path / "plan.yaml").read_text()).plan
+    assert plan.inputs["who"] == {"type": "string", "default": "Ann"}
+    done = program.perdure("run", "plan.yaml", home=tmp_path, cwd=tmp_path)
+    assert done.stdout == "hello Ann\n"
+    done = program.perdure("run", "plan.yaml", "-i", "who=Bob", home=tmp_path, cwd=tmp_path)
+    assert done.stdout == "hello Bob\n"
+
+
+def test_x2_what_a_plan_by_a_model_does_not_take_of_what_is_given_is_said_and_not_carried_out(tmp_path):
+    code, out, err = perdure(tmp_path, [said(json.dumps(SKETCH))], "run", GOAL, "-i", "who=Ann")
+    assert (code, out, "PRD4206" in err, "-i who" in err) == (6, "", True, True)
+    code, out, err = perdure(tmp_path, [said(json.dumps(SKETCH))], "run", GOAL, "-i", "who=crew")
+    assert (code, out) == (0, "hello crew\n"), err  # it stands in the plan as it is
+
+
+def test_a2_who_names_a_template_gets_that_and_no_plan_by_a_model(tmp_path):
+    (tmp_path / "perdure" / "templates").mkdir(parents=True)
+    (tmp_path / "perdure.toml").write_text("")
+    template = {"about": "Say a word.", "examples": ["say hello"]}
+    inputs = {"word": {"type": "string"}}
+    steps = [{"id": "say", "tool": "flow.echo", "with": {"value": "${inputs.word}"}}]
+    document = {"perdure": 1, "name": "say", "meta": {"template": template}, "inputs": inputs, "steps": steps}
+    (tmp_path / "perdure" / "templates" / "say.json").write_text(json.dumps(document))
+    sketch = said(json.dumps(SKETCH))
+    code, out, err = perdure(tmp_path, [sketch], "run", GOAL, "--template", "say", "-i", "word=hi")
+    assert (code, out) == (0, "hi\n"), err
+    code, out, err = perdure(tmp_path, [sketch], "run", GOAL, "--template", "say", "-i", "word=hi", "-i", "loud=yes")
+    assert (code, "PRD4206" in err, "-i loud" in err) == (6, True, True)
+    code, out, err = perdure(tmp_path, [sketch], "run", GOAL, "--template", "shout")
+    assert (code, 'there is no template "shout"' in err) == (6, True)
+    code, out, err = perdure(tmp_path, [sketch], "run", GOAL, "--template", "say", "--planner", "model")
+    assert (code, "say one of them" in err) == (2, True)

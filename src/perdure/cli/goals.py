@@ -37,21 +37,25 @@ def planned(
 ) -> Made:
     """The plan for a goal. `NoPlanner` if there is none.
 
-    A model is asked if it is named, or if nobody else makes a plan that does all that the goal says.
+    A model is asked if it is named, or if nobody else makes a plan that does all that the goal says. Who names a
+    template wants none but that.
     """
-    known, settings = tuple(tools), settings_for(given.get("db"))
+    asked, settings = _asked(goal, tools, given), settings_for(given.get("db"))
+    if asked.template and planner not in ("auto", "template"):
+        raise click.UsageError(f"--template takes a template, --planner {planner} does not: say one of them")
+    may_draft = planner == "auto" and not asked.template and _has_model(settings)
     if planner != "model":
         try:
-            made = plan_for(_asked(goal, known, given), planner)
+            made = plan_for(asked, planner)
         except NoPlanner:
-            if planner != "auto" or given.get("template") or not _has_model(settings):
+            if not may_draft:
                 raise
         else:
-            if planner != "auto" or not made.left or not _has_model(settings):
+            if not (made.left and may_draft):
                 return made
     from perdure.cli.drafting import drafted  # noqa: PLC0415  it loads an engine
 
-    return drafted(goal, known, settings, all_tools_from(given["addresses"]))
+    return drafted(asked, settings, all_tools_from(given["addresses"]))
 
 
 def _has_model(settings: Settings) -> bool:
@@ -125,7 +129,7 @@ def _planned_or_not(goal: str, tools: tuple[AnyTool, ...], given: Mapping[str, A
     try:
         return planned(goal, tools, given, planner)
     except NoPlanner as none:
-        if planner != "auto" or not _has_model(settings_for(given.get("db"))):
+        if planner != "auto" or given.get("template") or not _has_model(settings_for(given.get("db"))):
             raise
         told = " ".join(filter(None, (none.message, f"({none.help})" if none.help else "")))
         return unplanned(_asked(goal, tools, given), told)

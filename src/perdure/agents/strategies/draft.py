@@ -21,7 +21,8 @@ TOOLS: Final = "tools"
 """The fact by which a task says which tools a plan may call."""
 KNOWN: Final = "known"
 """The fact by which a task says which steps are over already; a plan may take their results."""
-
+INPUTS: Final = "inputs"
+"""The fact by which a task says what the plan is given when it begins: by name, with what is told of it."""
 
 UNFIT: Final = "there is no plan that can be carried out"
 
@@ -75,6 +76,10 @@ class _Work:
         said: Any = self.view.facts.get(fact)
         return [*cast("Iterable[Any]", said)] if isinstance(said, list) else []
 
+    def _given(self) -> Iterable[str]:
+        said: Any = self.view.facts.get(INPUTS)
+        return cast("Mapping[str, Any]", said) if isinstance(said, dict) else ()
+
     def _shown(self) -> str:
         return "\n".join(f"- {each.name}({', '.join(_arguments(each))}): {each.summary}" for each in self._meant())
 
@@ -82,7 +87,7 @@ class _Work:
         """Take the plan, or say what is wrong with it."""
         if heard.flaws:
             return self._again(heard)
-        document = document_of(heard.value, escaped(self.view.task))
+        document = document_of(heard.value, escaped(self.view.task), self._given())
         problems = problems_of(document, toolbox_of(self._meant()), [str(each) for each in self._listed(KNOWN)])
         return self._again(replace(heard, flaws=told(problems))) if problems else Finish(output=escaped(document))
 

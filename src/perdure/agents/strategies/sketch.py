@@ -51,10 +51,11 @@ def sketch_schema(tools: Sequence[str], most: int) -> dict[str, Any]:
     return {"type": "object", "required": ["steps"], "properties": {"lookahead": {"type": "boolean"}, "steps": steps}}
 
 
-def document_of(sketch: Mapping[str, Any], goal: str) -> dict[str, Any]:
-    """The plan that a sketch stands for. `goal` is a text of a plan."""
+def document_of(sketch: Mapping[str, Any], goal: str, inputs: Iterable[str] = ()) -> dict[str, Any]:
+    """The plan that a sketch stands for. `goal` is a text of a plan; `inputs` are what it is given, by name."""
     steps = [_step(each, sketch["steps"]) for each in sketch["steps"]]
-    head: dict[str, Any] = {"perdure": 1, "goal": goal, **_output(steps)}
+    given = {name: dict[str, Any]() for name in inputs}
+    head: dict[str, Any] = {"perdure": 1, "goal": goal, **({"inputs": given} if given else {}), **_output(steps)}
     if sketch.get("lookahead") and any(each["needs"] for each in steps):
         return {**head, "requires_lookahead": True, "checkpoints": [FOUND], "steps": _with_checkpoint(steps)}
     return {**head, "steps": steps}
@@ -73,7 +74,8 @@ def _among(document: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     over = [each for each in known if each not in names]
     own = [{**each, "needs": [need for need in each["needs"] if need not in over]} for each in document["steps"]]
     before = [{"id": each, "model": "default", "prompt": "-"} for each in over]
-    return {"perdure": 1, "steps": [*before, {"id": NEW, "mode": "graph", "steps": own}]}
+    given = {"inputs": document.get("inputs", {})}
+    return {"perdure": 1, **given, "steps": [*before, {"id": NEW, "mode": "graph", "steps": own}]}
 
 
 def told(problems: Sequence[Problem], most: int = 10) -> list[str]:
