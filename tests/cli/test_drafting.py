@@ -156,3 +156,18 @@ def test_a2_who_names_a_template_gets_that_and_no_plan_by_a_model(tmp_path):
     assert (code, 'there is no template "shout"' in err) == (6, True)
     code, out, err = perdure(tmp_path, [sketch], "run", GOAL, "--template", "say", "--planner", "model")
     assert (code, "say one of them" in err) == (2, True)
+
+
+def test_a1_a_secret_that_nobody_has_given_is_mended_by_the_model(tmp_path):
+    place = tmp_path / ".config" / "perdure"
+    place.mkdir(parents=True)
+    (place / "secrets.toml").write_text('CREW_KEY = "a long secret"\n')
+    (place / "secrets.toml").chmod(0o600)
+    replies = [
+        {"steps": [{"id": "a", "tool": "flow.echo", "with": {"value": f"${{secrets.{name}}}"}}]}
+        for name in ("KEY", "CREW_KEY")
+    ]
+    code, out, err = perdure(tmp_path, [said(json.dumps(each)) for each in replies], "plan", GOAL)
+    assert (code, "${secrets.CREW_KEY}" in out, "PRD4213" in err) == (0, True, False), err
+    shown = program.perdure("show", "@last", "--json", home=tmp_path, cwd=tmp_path).stdout
+    assert "a long secret" not in shown

@@ -3,17 +3,20 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from perdure.agents.planners import SERVING, Asked, Made, NoPlanner
 from perdure.agents.requests.assessing import assess
 from perdure.agents.requests.selecting import Catalogue
 from perdure.agents.requests.wanting import wants_of
-from perdure.agents.strategies.draft import INPUTS
+from perdure.agents.strategies.draft import INPUTS, SECRETS
 from perdure.agents.substituting import references
 from perdure.cli.driving import Manner
 from perdure.cli.interrupts import carried_out
 from perdure.config import Settings
+from perdure.config.policy import load_policy
+from perdure.config.secrets import load_secrets
 from perdure.core.ladder import UNASKED
 from perdure.engine.result import Result
 from perdure.models.tiers import CONFIGURE
@@ -40,6 +43,7 @@ PLANNING: Final[Mapping[str, Any]] = {
         "goal": {"type": "string"},
         "tools": {"type": "array", "items": {"type": "string"}},
         "inputs": {"type": "object", "default": {}},
+        "secrets": {"type": "array", "default": []},
     },
     "budget": {"calls": 8},
     "recovery": UNASKED,
@@ -63,7 +67,7 @@ def drafted(asked: Asked, settings: Settings, own: Sequence[AnyTool]) -> Made:
     shown, found = Catalogue(asked.tools).ranked(asked.goal)[:SHOWN], assess(asked.goal, asked.tools)
     given = asked.known(tuple(want for name in shown for want in wants_of(asked.tools[name].facts().inputs)))
     agent = PLANNERS[found.complexity]
-    facts = {"tools": shown, **_told_of(given)}
+    facts = {"tools": shown, **_told_of(given), **_secrets_here()}
     run, result = carried_out(_drafted(agent, asked.goal, facts, Manner(settings, tuple(own))))
     if result.output is None:
         why = result.failure.message if result.failure else result.status
@@ -71,6 +75,12 @@ def drafted(asked: Asked, settings: Settings, own: Sequence[AnyTool]) -> Made:
     plan = read_data({**_with_values(result.output, given), "adjust": ANEW}).usable()
     why = (f"the goal is {found.complexity}: {found.why}", f"the agent {agent} made it: perdure show {run}")
     return Made(plan, "model", why, left=tuple(_untaken(plan, given)))
+
+
+def _secrets_here() -> dict[str, Any]:
+    """What a model is told of secrets: what they are called."""
+    names = sorted(load_secrets(source=load_policy(Path.cwd()).secrets) or ())
+    return {SECRETS: names} if names else {}
 
 
 async def _drafted(agent: str, goal: str, facts: Mapping[str, Any], manner: Manner) -> tuple[str, Result]:

@@ -21,6 +21,8 @@ TOOLS: Final = "tools"
 """The fact by which a task says which tools a plan may call."""
 KNOWN: Final = "known"
 """The fact by which a task says which steps are over already; a plan may take their results."""
+SECRETS: Final = "secrets"
+"""The fact by which a task says which secrets a plan may name, beside those that its agent was given."""
 INPUTS: Final = "inputs"
 """The fact by which a task says what the plan is given when it begins: by name, with what is told of it."""
 
@@ -88,7 +90,8 @@ class _Work:
         if heard.flaws:
             return self._again(heard)
         document = document_of(heard.value, escaped(self.view.task), self._given())
-        problems = problems_of(document, toolbox_of(self._meant()), [str(each) for each in self._listed(KNOWN)])
+        known, secrets = ([str(each) for each in self._listed(fact)] for fact in (KNOWN, SECRETS))
+        problems = problems_of(document, toolbox_of(self._meant()), known, {*secrets, *self.view.secrets})
         return self._again(replace(heard, flaws=told(problems))) if problems else Finish(output=escaped(document))
 
     def _again(self, heard: Heard) -> Move | Finish:
