@@ -29,7 +29,7 @@ from perdure.plan.shortening import shortened
 from perdure.tools import AnyTool
 
 SHOWN: Final = 40
-"""Tools that a model is shown, those first that a search finds for the goal."""
+"""Tools that a model is shown: all that are named, then those that a search finds for the goal."""
 TOLD: Final = 400
 """Pieces of tokens that a model is told of a value that is given; the plan has it whole."""
 KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
@@ -64,7 +64,7 @@ def drafted(asked: Asked, settings: Settings, own: Sequence[AnyTool]) -> Made:
     """A plan for a goal, by the model that is configured. `own`: those of the tools that do not come with us."""
     if not settings.heads.tiers:
         raise NoPlanner("no plan could be made: model: no model is configured", CONFIGURE)
-    shown, found = Catalogue(asked.tools).ranked(asked.goal)[:SHOWN], assess(asked.goal, asked.tools)
+    shown, found = _shown(asked), assess(asked.goal, asked.tools)
     given = asked.known(tuple(want for name in shown for want in wants_of(asked.tools[name].facts().inputs)))
     agent = PLANNERS[found.complexity]
     facts = {"tools": shown, **_told_of(given), **_secrets_here()}
@@ -75,6 +75,12 @@ def drafted(asked: Asked, settings: Settings, own: Sequence[AnyTool]) -> Made:
     plan = read_data({**_with_values(result.output, given), "adjust": ANEW}).usable()
     why = (f"the goal is {found.complexity}: {found.why}", f"the agent {agent} made it: perdure show {run}")
     return Made(plan, "model", why, left=tuple(_untaken(plan, given)))
+
+
+def _shown(asked: Asked) -> list[str]:
+    """All tools that somebody has named, and those that a search finds as far as there is room."""
+    ranked = Catalogue(asked.tools).ranked(asked.goal)
+    return list(dict.fromkeys((*asked.named, *ranked)))[: max(SHOWN, len(asked.named))]
 
 
 def _secrets_here() -> dict[str, Any]:

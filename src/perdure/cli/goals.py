@@ -19,7 +19,7 @@ from perdure.cli.heads import OURS
 from perdure.cli.inputs import inputs_from
 from perdure.cli.journals import settings_for
 from perdure.cli.kits import provided
-from perdure.cli.manners import all_tools_from
+from perdure.cli.manners import all_tools_from, tools_from
 from perdure.cli.printing import print_problems
 from perdure.cli.toolsets import toolset_or_note
 from perdure.config import Settings
@@ -51,11 +51,21 @@ def planned(
             if not may_draft:
                 raise
         else:
+            made = _completed(made, asked, settings, given) if planner == "auto" else made
             if not (made.left and may_draft):
                 return made
     from perdure.cli.drafting import drafted  # noqa: PLC0415  it loads an engine
 
     return drafted(asked, settings, all_tools_from(given["addresses"]))
+
+
+def _completed(made: Made, asked: Asked, settings: Settings, given: Mapping[str, Any]) -> Made:
+    """The same with what a model finds in the goal, if there is one, and if that may be all that is missing."""
+    if not made.form or not set(made.left) <= set(made.loose) or not _has_model(settings):
+        return made
+    from perdure.cli.filling import filled_in  # noqa: PLC0415  it loads an engine
+
+    return filled_in(made, asked, settings, all_tools_from(given["addresses"]))
 
 
 def _has_model(settings: Settings) -> bool:
@@ -72,8 +82,9 @@ def _asked(goal: str, tools: Iterable[AnyTool], given: Mapping[str, Any]) -> Ask
         given.get("template") or "",
         inputs_from({}, pairs, given.get("file")),
         {name: text for name, _, text in (pair.partition("=") for pair in pairs) if not text.startswith("@")},
-        new_id("p", int(now.timestamp() * 1000)),
-        now,
+        named=tuple(tool.name for tool in tools_from(given["addresses"])),
+        id=new_id("p", int(now.timestamp() * 1000)),
+        at=now,
     )
 
 

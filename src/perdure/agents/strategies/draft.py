@@ -37,7 +37,7 @@ class Drafting(Part):
     steps: Count = 20
     """The most steps."""
     shown: Count = 40
-    """The most tools that are shown."""
+    """The most tools that are shown, where the task does not name them."""
 
 
 def draft(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Move | Finish | None:
@@ -70,8 +70,9 @@ class _Work:
 
     def _meant(self) -> Sequence[AnyTool]:
         """The tools that a plan may call: those that the task names, those of the agent, or all that there are."""
-        named = (self._listed(TOOLS), self.agent.tools, sorted(self.tools))
-        found = next((able for names in named if (able := able_of(names, self.tools))), list[AnyTool]())
+        if named := able_of(self._listed(TOOLS), self.tools):
+            return named
+        found = able_of(self.agent.tools, self.tools) or able_of(sorted(self.tools), self.tools)
         return found[: self.options.shown]
 
     def _listed(self, fact: str) -> list[Any]:

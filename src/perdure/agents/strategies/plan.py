@@ -47,7 +47,8 @@ class _Work:
     def draft(self, known: dict[str, Any], plans: int) -> Move:
         """Have a plan made."""
         secrets = {"secrets": sorted(self.view.secrets)} if self.view.secrets else {}
-        given = {**facts_of(self.view), **known, **secrets, "tools": list(self.agent.tools)}
+        facts = {name: path for name, path in facts_of(self.view).items() if name != "tools"}  # it has tools of its own
+        given = {**facts, **known, **secrets}
         step = {"agent": self.agent.name, "strategy": "draft", "task": "${inputs.task}", "with": given}
         return Move(add=[step], memo={"stage": "draft", "plans": plans + 1})
 
