@@ -1,10 +1,12 @@
 """E12, X4: who makes a plan of a goal without a model, and what is said where nobody can."""
 
+import json
+
 import pytest
 from errand_tools import SHOP
 
 from perdure.agents.planners import PLANNERS, Asked, NoPlanner, plan_for
-from perdure.agents.templates import stock
+from perdure.agents.templates import stock, template_of
 from perdure.tools import BUILTIN
 from perdure.tools.builtin import HANDS
 
@@ -72,3 +74,49 @@ def test_m4_an_id_is_looked_up_before_it_is_used():
     found = made('Send an invoice over 5 to "Davis"')
     assert found.plan.requires_lookahead
     assert [step.id for step in found.plan.steps] == ["step_1", "found_1", "step_2"]
+
+
+def test_x8_what_a_model_has_found_is_no_longer_asked_for_nor_left_out():
+    goal = "move 'a.txt' to 'b.txt'"
+    found = made(goal)
+    assert (found.asks, found.left, found.loose) == (("moves",), ("a.txt", "b.txt"), ("a.txt", "b.txt"))
+    assert list(found.form["properties"]) == ["moves"]
+    moves = [{"path": "a.txt", "to": "b.txt"}]
+    filled = made(goal, filled={"moves": moves, "more": 1})
+    assert (filled.asks, filled.left, filled.form) == ((), (), {})
+    assert filled.numbered.steps[0].parameters["moves"] == moves
+    assert filled.numbered.metadata["parameters"]["1"]["moves"]["from"] == "model"
+    assert made("count the words", filled={"text": "${secrets.KEY}"}).numbered.steps[0].parameters == {
+        "text": "$${secrets.KEY}"
+    }
+    assert made("count the words", filled={"text": 5}).asks == ("text",)
+
+
+def test_x8_a_secret_is_never_for_a_model_to_fill_in(tmp_path):
+    inputs = {"api_token": {"type": "string"}, "city": {"type": "string"}}
+    head = {"about": "Tell the weather.", "examples": ["tell the weather of a city"]}
+    steps = [{"id": "a", "tool": "flow.echo", "with": {"value": "${inputs.city}"}}]
+    document = {"perdure": 1, "name": "weather", "meta": {"template": head}, "inputs": inputs, "steps": steps}
+    own = template_of(json.dumps(document).encode(), "weather.json", "here")
+    found = plan_for(Asked("tell the weather of a city", {}, (own,)))
+    assert (found.asks, list(found.form["properties"])) == (("api_token", "city"), ["city"])
+
+
+def test_x8_what_a_model_has_found_changes_nothing_of_what_the_goal_says_plainly():
+    steps = [{"id": "a", "tool": "flow.echo", "with": {"value": "${inputs.path} ${inputs.why}"}}]
+    inputs = {"path": {"type": "string"}, "why": {"type": "string", "pattern": "^[a-z]+$"}}
+    head = {"about": "Tell of a file.", "examples": ["tell of a.txt"]}
+    document = {"perdure": 1, "name": "tell", "meta": {"template": head}, "inputs": inputs, "steps": steps}
+    own = template_of(json.dumps(document).encode(), "tell.json", "here")
+
+    def told(**filled):
+        return plan_for(Asked("tell of a.txt", {}, (own,), filled=filled))
+
+    assert told().asks == ("why",)
+    found = told(path="b.txt", why="fun")
+    assert [found.plan.inputs[name]["default"] for name in inputs] == ["a.txt", "fun"]
+    assert {name: each["from"] for name, each in found.plan.meta["parameters"].items()} == {
+        "path": "request",
+        "why": "model",
+    }
+    assert told(why="NO").asks == ("why",)

@@ -115,3 +115,114 @@ def test_x7_what_cannot_be_planned_anew_is_done_without_a_plan(tmp_path):
     code, out, err = perdure(tmp_path, replies, "run", GOAL)
     assert (code, out) == (0, "Hello, crew!\n"), err
     assert "without greet, without a plan: greet failed (logic: no voice); planning finds no plan" in err
+
+
+def test_x2_values_that_are_given_reach_the_model_and_are_inputs_of_its_plan(tmp_path):
+    sketch = {"steps": [{"id": "greet", "tool": "flow.echo", "with": {"value": "hello ${inputs.who}"}}]}
+    (tmp_path / "long.txt").write_text("a long tale " * 5000)
+    words = ("plan", GOAL, "-i", "who=Ann", "-i", "tale=@long.txt", "-o", "plan.yaml")
+    code, _, err = perdure(tmp_path, [said(json.dumps(sketch))], *words)
+    assert code == 0, err
+    assert "the plan leaves out: -i tale" in err
+    plan = read_text((tmp_path / "plan.yaml").read_text()).plan
+    assert plan.inputs["who"] == {"type": "string", "default": "Ann"}
+    done = program.perdure("run", "plan.yaml", home=tmp_path, cwd=tmp_path)
+    assert done.stdout == "hello Ann\n"
+    done = program.perdure("run", "plan.yaml", "-i", "who=Bob", home=tmp_path, cwd=tmp_path)
+    assert done.stdout == "hello Bob\n"
+
+
+def test_x2_what_a_plan_by_a_model_does_not_take_of_what_is_given_is_said_and_not_carried_out(tmp_path):
+    code, out, err = perdure(tmp_path, [said(json.dumps(SKETCH))], "run", GOAL, "-i", "who=Ann")
+    assert (code, out, "PRD4206" in err, "-i who" in err) == (6, "", True, True)
+    code, out, err = perdure(tmp_path, [said(json.dumps(SKETCH))], "run", GOAL, "-i", "who=crew")
+    assert (code, out) == (0, "hello crew\n"), err  # it stands in the plan as it is
+
+
+def test_a2_who_names_a_template_gets_that_and_no_plan_by_a_model(tmp_path):
+    (tmp_path / "perdure" / "templates").mkdir(parents=True)
+    (tmp_path / "perdure.toml").write_text("")
+    template = {"about": "Say a word.", "examples": ["say hello"]}
+    inputs = {"word": {"type": "string"}}
+    steps = [{"id": "say", "tool": "flow.echo", "with": {"value": "${inputs.word}"}}]
+    document = {"perdure": 1, "name": "say", "meta": {"template": template}, "inputs": inputs, "steps": steps}
+    (tmp_path / "perdure" / "templates" / "say.json").write_text(json.dumps(document))
+    sketch = said(json.dumps(SKETCH))
+    code, out, err = perdure(tmp_path, [sketch], "run", GOAL, "--template", "say", "-i", "word=hi")
+    assert (code, out) == (0, "hi\n"), err
+    code, out, err = perdure(tmp_path, [sketch], "run", GOAL, "--template", "say", "-i", "word=hi", "-i", "loud=yes")
+    assert (code, "PRD4206" in err, "-i loud" in err) == (6, True, True)
+    code, out, err = perdure(tmp_path, [sketch], "run", GOAL, "--template", "shout")
+    assert (code, 'there is no template "shout"' in err) == (6, True)
+    code, out, err = perdure(tmp_path, [sketch], "run", GOAL, "--template", "say", "--planner", "model")
+    assert (code, "say one of them" in err) == (2, True)
+
+
+def test_a1_a_secret_that_nobody_has_given_is_mended_by_the_model(tmp_path):
+    place = tmp_path / ".config" / "perdure"
+    place.mkdir(parents=True)
+    (place / "secrets.toml").write_text('CREW_KEY = "a long secret"\n')
+    (place / "secrets.toml").chmod(0o600)
+    replies = [
+        {"steps": [{"id": "a", "tool": "flow.echo", "with": {"value": f"${{secrets.{name}}}"}}]}
+        for name in ("KEY", "CREW_KEY")
+    ]
+    code, out, err = perdure(tmp_path, [said(json.dumps(each)) for each in replies], "plan", GOAL)
+    assert (code, "${secrets.CREW_KEY}" in out, "PRD4213" in err) == (0, True, False), err
+    shown = program.perdure("show", "@last", "--json", home=tmp_path, cwd=tmp_path).stdout
+    assert "a long secret" not in shown
+
+
+MOVE = "move 'a.txt' to 'b.txt'"
+
+
+def test_x8_a_model_fills_in_what_names_types_and_forms_do_not_tell_and_what_does_not_fit_goes_back(tmp_path):
+    (tmp_path / "a.txt").write_text("moved")
+    bad, good = ({"moves": [{"path": "a.txt", **more}]} for more in ({}, {"to": "b.txt"}))
+    code, _, err = perdure(tmp_path, [said(json.dumps(bad)), said(json.dumps(good))], "run", MOVE)
+    assert (code, (tmp_path / "b.txt").read_text()) == (0, "moved"), err
+    assert "planner tools" in err
+    assert "moves is what a model found in the request" in err
+    assert 'found moves [{"path": "a.txt", "to": "b.txt"}] in the goal, by a model: perdure show r_' in err
+
+
+def test_x8_what_the_model_does_not_find_the_person_is_asked_for(tmp_path):
+    for reply in (said("{}"), said(json.dumps({"text": 5})), said("no idea")):
+        code, _, err = perdure(tmp_path, [reply] * 3, "run", "count the words", "--patience", "0")
+        assert (code, "asks first for: text" in err) == (4, True), err
+
+
+def test_x8_a_template_is_filled_by_a_model_too_and_keeps_what_is_given(tmp_path):
+    goal = "fetch a page and store it in x.html"
+    reply = said(json.dumps({"url": "https://example.org/"}))
+    code, out, err = perdure(tmp_path, [reply], "plan", goal)
+    assert (code, "asks first" in err, "planner template" in err) == (0, False, True), err
+    assert read_text(out).plan.inputs["url"]["default"] == "https://example.org/"
+    code, out, err = perdure(tmp_path, [], "plan", goal, "-i", "url=https://a.org")
+    assert (code, read_text(out).plan.inputs["url"]["default"]) == (0, "https://a.org"), err
+
+
+def test_x8_who_names_a_planner_asks_no_model(tmp_path):
+    code, _, err = perdure(tmp_path, [], "plan", "count the words", "--planner", "tools")
+    assert (code, "asks first for: text" in err) == (0, True)
+
+
+MANY = """
+from perdure import tool
+
+def made(number):
+    def work(value: str) -> str:
+        \"\"\"Nothing that the goal speaks of.\"\"\"
+        return value
+    return tool(name=f"zz.t{number:02}")(work)
+
+TOOLS = [made(number) for number in range(45)]
+"""
+
+
+def test_x2_tools_that_are_named_are_shown_to_the_model_however_many_there_are(tmp_path):
+    (tmp_path / "many.py").write_text(MANY)
+    steps = [{"id": "last", "tool": "zz.t44", "with": {"value": "hello crew"}}]
+    words = ("run", GOAL, "--tools", "many:TOOLS")
+    code, out, err = perdure(tmp_path, [said(json.dumps({"steps": steps}))], *words)
+    assert (code, out) == (0, "hello crew\n"), err

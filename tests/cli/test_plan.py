@@ -100,7 +100,7 @@ def test_a2_templates_of_the_project_and_of_the_user_are_chosen(at, home, tmp_pa
     assert "warning PRD4204" in done.stderr
     (own / "greet.yaml").write_text(GREET)
     assert at("run", 'greet name "Ada"', "--db", db).stdout == "hello Ada\n", "what the user has written counts first"
-    assert at("run", "greet somebody", "--template", "greet").returncode == 2
+    assert at("run", "greet somebody", "--template", "greet", "--db", db).returncode == 4, "it asks who"
 
 
 def test_a_template_can_be_named(at):

@@ -382,6 +382,15 @@ async def test_e12_a_planner_finds_another_way_with_what_is_known_and_what_is_do
     assert result.steps["wish"].visits == 1
 
 
+async def test_e12_a_planner_may_use_what_the_plan_itself_was_given():
+    inputs = {"wish": {"type": "string", "description": "What to buy.", "default": "rye bread"}}
+    way = {"steps": [{"id": "buy", "tool": "market.buy", "with": {"what": "${inputs.wish}"}}]}
+    more = {"adjust": {"planner": "planning"}, "inputs": inputs}
+    result, _, asked = await carried_out([WISH, BUY, TELL], lambda _: way, **more)
+    assert result.output == "got rye bread from the market"
+    assert '"description":"What to buy."' in asked[0].remarks[0].text
+
+
 async def test_e12_in_a_graph_what_needs_it_waits_and_the_others_go_on():
     steps = [WISH, {**BUY, "needs": ["wish"]}, {**WISH, "id": "side", "needs": []}, {**TELL, "needs": ["buy"]}]
     more = {"adjust": {"planner": "planning"}, "output": "${steps.tell.output}"}

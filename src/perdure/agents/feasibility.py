@@ -17,7 +17,6 @@ from perdure.agents.agent import Agent
 from perdure.agents.cheapest import WORDS, cheapest
 from perdure.errors import PerdureError
 from perdure.plan.checks import check
-from perdure.plan.expr import ExpressionError
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import ANYBODY, TOOLS, AgentCall, Budget, Criterion, ModelCall, ToolCall
@@ -26,7 +25,7 @@ from perdure.plan.problems import Path, Problem, did_you_mean
 from perdure.plan.raw import Raw
 from perdure.plan.sayings import sentence
 from perdure.plan.tokens import FRAME
-from perdure.plan.uses import calls_in, uses_of
+from perdure.plan.uses import calls_in, secrets_in
 from perdure.tools.box import toolbox_of
 from perdure.tools.tool import AnyTool
 
@@ -254,17 +253,10 @@ def _unskilled(node: Node, skill: str, known: set[str], path: Path) -> Problem:
 
 
 def _secrets(index: Index, means: Means) -> Iterator[Problem]:
-    if means.secrets is None:
-        return
-    seen: set[str] = set()
-    for node in index.nodes:
-        for use in uses_of(node.step) if node.step else ():
-            references = () if isinstance(use.expression, ExpressionError) else use.expression.references
-            for name in [str(each.parts[0]) for each in references if each.root == "secrets" and each.parts]:
-                if name not in means.secrets and name not in seen:
-                    seen.add(name)
-                    hint = f"put it into PERDURE_SECRET_{name}, or into secrets.toml"
-                    yield Problem(SECRET, f'nobody has given the secret "{name}"', (*node.path, *use.path), hint)
+    for name, path in secrets_in(index).items() if means.secrets is not None else ():
+        if name not in (means.secrets or ()):
+            hint = f"put it into PERDURE_SECRET_{name}, or into secrets.toml"
+            yield Problem(SECRET, f'nobody has given the secret "{name}"', path, hint)
 
 
 def _budgets(index: Index, means: Means) -> Iterator[Problem]:

@@ -12,12 +12,13 @@ from graphlib import TopologicalSorter
 from typing import Any, ClassVar, Final
 
 from perdure.agents.requests.binding import Binder, Binding, Bound
-from perdure.agents.requests.extracting import Request
+from perdure.agents.requests.extracting import FOUND, Request
 from perdure.agents.requests.feeding import acts, is_lookup, path_to
 from perdure.agents.requests.selecting import Span
 from perdure.agents.requests.wanting import Want
 from perdure.core.values import digest_of
 from perdure.errors import PerdureError
+from perdure.plan.expr import escaped
 from perdure.plan.raw import Raw
 from perdure.plan.reading.numbered import ASK, ExecutionPlan, ExecutionStep
 from perdure.tools.tool import AnyTool
@@ -51,17 +52,19 @@ def create_execution_plan(  # noqa: PLR0913  two of them only say who and when
     id: str = "",  # noqa: A002  as the plan calls it
     at: datetime | None = None,
     spans: Sequence[Span] = (),
+    filled: Mapping[str, Raw] | None = None,
 ) -> ExecutionPlan:
     """A plan that calls the selected tools in order. `NoPlan` where there is none to call.
 
     `id` names the plan; left out, the name follows from what it is made of, and the same request has the same. `at` is
-    when it was made. `spans` say where the request speaks of each tool.
+    when it was made. `spans` say where the request speaks of each tool. `filled` is what a model has found in the
+    request of what would be asked for, by the names of the fields.
     """
     if not selected_tools or len(selected_tools) > MOST:
         hint = f"select at least one tool and at most {MOST:,}, or configure a model that can plan more freely"
         raise NoPlan(f"a plan cannot be made of {len(selected_tools):,} tools", hint)
     binder = Binder(Request(request), selected_tools, context or {}, spans)
-    made = _Draft(binder.bind())
+    made = _Draft(binder.bind(), filled or {})
     unused = [piece.text for piece in binder.unused()]
     return ExecutionPlan(
         id=id or plan_id(request, [tool.name for tool in selected_tools], context),
@@ -106,12 +109,15 @@ def _looks_up(tool: AnyTool, want: Want) -> bool:
 class _Draft:
     """Tools with their parameters, on the way to becoming the steps of a plan."""
 
-    def __init__(self, bindings: Sequence[Binding]) -> None:
+    def __init__(self, bindings: Sequence[Binding], filled: Mapping[str, Raw]) -> None:
         before = {place: sorted(binding.givers) for place, binding in enumerate(bindings)}
         order = list(_in_order(before))
         self._number = {place: number for number, place in enumerate(order, 1)}
         self._bindings = {self._number[place]: bindings[place] for place in order}
         self._question = _question(self._bindings)
+        fields = self._question.fields
+        self._filled = {name: value for name, value in filled.items() if name in fields and fields[name].fits(value)}
+        self._asked = {name: want for name, want in fields.items() if name not in self._filled}
         self._needs = dict(self._dependencies())
 
     @property
@@ -133,7 +139,7 @@ class _Draft:
 
     def form(self) -> dict[str, Raw] | None:
         """The form in which a person is asked, if there is something to ask."""
-        fields = self._question.fields
+        fields = self._asked
         if not fields:
             return None
         shared = {name: each for want in fields.values() for name, each in want.schema.get("$defs", {}).items()}
@@ -152,8 +158,8 @@ class _Draft:
     def reasoning(self, unused: Sequence[str]) -> str:
         """Why the plan is as it is, in sentences."""
         lines = [self._reason(number, binding) for number, binding in self._bindings.items()]
-        if self._question.fields:
-            lines.insert(0, f"Asked first: {', '.join(self._question.fields)}.")
+        if self._asked:
+            lines.insert(0, f"Asked first: {', '.join(self._asked)}.")
         if unused:
             lines.append(f"Said in the request and not used: {', '.join(unused)}.")
         return "\n".join(lines)
@@ -169,8 +175,14 @@ class _Draft:
         known = {name: self._written(each) for name, each in binding.bound.items()}
         for want in binding.missing:
             name = self._question.names[number, want.name]
-            known[want.name] = (f"${{steps.{ASK}.output.{name}}}", {"from": "question", "how": "asked for"})
+            known[want.name] = self._answer(name)
         return {want.name: known[want.name] for want in binding.wants if want.name in known}
+
+    def _answer(self, name: str) -> tuple[Raw, dict[str, Raw]]:
+        """What nothing but a model or a person can tell."""
+        if name in self._filled:
+            return escaped(self._filled[name]), {"from": "model", "how": FOUND}
+        return f"${{steps.{ASK}.output.{name}}}", {"from": "question", "how": "asked for"}
 
     def _written(self, bound: Bound) -> tuple[Raw, dict[str, Raw]]:
         told: dict[str, Raw] = {"from": bound.source, "how": bound.how}

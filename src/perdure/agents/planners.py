@@ -3,7 +3,7 @@
 A planner makes a plan, or declines with a reason. `plan_for` tells the reasons of all that declined, and what to do.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -58,6 +58,10 @@ class Asked:
     """Values that somebody gives by name, read as JSON where they are JSON."""
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
     """The same as they were written."""
+    filled: Mapping[str, Raw] = field(default_factory=dict[str, Raw])
+    """What a model has found in the goal of what would be asked for, by the names in which it is."""
+    named: tuple[str, ...] = ()
+    """The tools that somebody has named: no search passes them over."""
     id: str = ""
     """The name of the plan, where it gets one."""
     at: datetime | None = None
@@ -83,6 +87,10 @@ class Made:
     """What a person is asked for first."""
     left: tuple[str, ...] = ()
     """What the goal says and the plan does not do."""
+    loose: tuple[str, ...] = ()
+    """Of that, the values that might be what is asked for."""
+    form: Mapping[str, Raw] = field(default_factory=dict[str, Raw])
+    """JSON Schema of what a model may find in the goal of what is asked for; none of it has to be there."""
     numbered: ExecutionPlan | None = None
     """The same plan as a numbered one, where it was made so."""
 
@@ -113,10 +121,26 @@ def by_template(asked: Asked) -> Made | Declined:
     else:
         return Declined(verdict.why)
     known = asked.known(chosen.wants)
-    filled = fill(chosen, asked.goal, {name: value for name, value in known.items() if name in chosen.plan.inputs})
+    given = {name: value for name, value in known.items() if name in chosen.plan.inputs}
+    filled = fill(chosen, asked.goal, given, asked.filled)
     values = tuple(f"{name} is {taken.how}" for name, taken in filled.taken.items())
-    left = (*filled.unused, *(f"-i {name}" for name in known if name not in chosen.plan.inputs))
-    return Made(filled.plan, "template", (*why, *values), filled.missing, left)
+    loose = _loose(filled.unused, asked.filled)
+    left = (*loose, *(f"-i {name}" for name in known if name not in chosen.plan.inputs))
+    wants = {want.name: dict(want.schema) for want in chosen.wants if want.sort != "secret"}
+    form = _form({name: wants[name] for name in filled.missing if name in wants})
+    return Made(filled.plan, "template", (*why, *values), filled.missing, left, loose, form)
+
+
+def _form(fields: Mapping[str, Raw], shared: Raw = None) -> dict[str, Raw]:
+    """A form in which nothing has to be filled in."""
+    form: dict[str, Raw] = {"type": "object", "properties": dict(fields), "additionalProperties": False}
+    return ({**form, "$defs": shared} if shared else form) if fields else {}
+
+
+def _loose(unused: Iterable[str], filled: Mapping[str, Raw]) -> tuple[str, ...]:
+    """The values of a goal that nothing takes, also nothing that a model has found there."""
+    found = [str(value) for value in filled.values()]
+    return tuple(each for each in unused if not any(each.strip("\"'`") in value for value in found))
 
 
 def _called(asked: Asked) -> Template:
@@ -136,11 +160,13 @@ def by_tools(asked: Asked) -> Made | Declined:
     tools = with_lookups(asked.goal, found.tools, asked.tools)
     spans = found.spans if len(tools) == len(found.tools) else ()
     known = asked.known(tuple(want for tool in tools for want in wants_of(tool.facts().inputs)))
-    made = create_execution_plan(asked.goal, tools, known, id=asked.id, at=asked.at, spans=spans)
+    made = create_execution_plan(asked.goal, tools, known, id=asked.id, at=asked.at, spans=spans, filled=asked.filled)
     why = (*(f"{choice.tool.name}: {choice.why}" for choice in found.choices), *made.reasoning.splitlines())
-    asks = tuple(made.ask["properties"]) if made.ask else ()
-    left = (*found.unmatched, *made.metadata.get("unused", ()), *_untaken(made, known))
-    return Made(_plan_of(made), "tools", why, asks, left, made)
+    asked_for: Mapping[str, Raw] = made.ask["properties"] if made.ask else {}
+    loose = _loose(made.metadata.get("unused", ()), asked.filled)
+    left = (*found.unmatched, *loose, *_untaken(made, known))
+    form = _form(asked_for, made.ask.get("$defs") if made.ask else None)
+    return Made(_plan_of(made), "tools", why, tuple(asked_for), left, loose, form, made)
 
 
 def _plan_of(made: ExecutionPlan) -> Plan:

@@ -32,6 +32,8 @@ DRAFTS: Final = 3
 """How often a planner is asked, if what it says cannot be taken."""
 
 
+SAID: Final = ("type", "description")
+"""What a planner is told of an input."""
 LASTING: Final = frozenset({"in_doubt", "cancelled", "budget"})
 """Kinds of failure that nobody plans round by themselves: what may have been done must not be done in another way."""
 
@@ -149,7 +151,7 @@ class Replanner:
 
 
 def _draft(occasion: Occasion, name: Mapping[str, str], shown: Sequence[str]) -> dict[str, Any]:
-    given = {"so_far": escaped(_so_far(occasion)), "known": _known(occasion), "tools": shown}
+    given = {"so_far": escaped(_so_far(occasion)), "known": _known(occasion), "tools": shown, **_inputs(occasion)}
     return {
         "id": name["draft"],
         "agent": _adjusting(occasion).planner,
@@ -160,6 +162,13 @@ def _draft(occasion: Occasion, name: Mapping[str, str], shown: Sequence[str]) ->
         "max_visits": DRAFTS,
         "on": {"failure": name["last"], "exhausted": name["last"]},
     }
+
+
+def _inputs(occasion: Occasion) -> dict[str, Any]:
+    """What the plan was given, which new steps may take too: by name, with what is said of each."""
+    known = occasion.index.plan.inputs
+    told = {name: {word: schema[word] for word in SAID if word in schema} for name, schema in known.items()}
+    return {"inputs": escaped(told)} if told else {}
 
 
 def _take(occasion: Occasion, name: Mapping[str, str], shown: Sequence[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from perdure.agents.requests.extracting import Request, Taken, formed, named
+from perdure.agents.requests.extracting import FOUND, Request, Taken, formed, named
 from perdure.agents.requests.searching import stem, words_of
 from perdure.agents.requests.wanting import Want, wants_of
 from perdure.errors import PerdureError
@@ -169,20 +169,33 @@ def _inputs_told(needed: Sequence[str], taken: Mapping[str, Taken], unused: Sequ
 # ------------------------------------------------------------------------------- filling
 
 
-def fill(template: Template, request: str, given: Mapping[str, Raw] | None = None) -> Filled:
-    """The plan of a template with what was given and what the request says; what is missing is asked for first."""
+def fill(
+    template: Template, request: str, given: Mapping[str, Raw] | None = None, found: Mapping[str, Raw] | None = None
+) -> Filled:
+    """The plan of a template with what was given and what the request says; what is missing is asked for first.
+
+    `found` is what a model has found in the request of what would be asked for: all else is read as without it.
+    """
     read, known = Request(request), dict(given or {})
     taken, unused = _found(read, template.wants, known)
     values = {**{name: each.value for name, each in taken.items()}, **known}
+    more = {want.name: value for want, value in _open(template, found or {}, values) if want.fits(value)}
+    values |= more
     missing = tuple(want.name for want in template.wants if want.required and want.name not in values)
     inputs = {
         name: {**schema, "default": values[name]} if name in values else schema
         for name, schema in template.plan.inputs.items()
     }
     origins = {name: {"from": "request", "how": each.how, "at": [each.start, each.end]} for name, each in taken.items()}
+    origins |= {name: {"from": "model", "how": FOUND} for name in more}
     meta = {"planner": PLANNER, "template": template.name, "request": request, "parameters": origins}
     plan = template.plan.model_copy(update={"inputs": inputs, "meta": meta})
     return Filled(_asking(plan, missing, request) if missing else plan, taken, missing, unused)
+
+
+def _open(template: Template, found: Mapping[str, Raw], values: Mapping[str, Raw]) -> Iterator[tuple[Want, Raw]]:
+    """What a model has found, where nothing else is known."""
+    return ((want, found[want.name]) for want in template.wants if want.name in found and want.name not in values)
 
 
 def _found(

@@ -1,28 +1,50 @@
 """Plans that a model makes: each is the work of a planning agent, in a run that is remembered like any other."""
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
-from perdure.agents.planners import SERVING, Made, NoPlanner
+from perdure.agents.planners import SERVING, Asked, Made, NoPlanner
 from perdure.agents.requests.assessing import assess
 from perdure.agents.requests.selecting import Catalogue
+from perdure.agents.requests.wanting import wants_of
+from perdure.agents.strategies.draft import INPUTS, SECRETS
+from perdure.agents.substituting import references
 from perdure.cli.driving import Manner
 from perdure.cli.interrupts import carried_out
 from perdure.config import Settings
+from perdure.config.policy import load_policy
+from perdure.config.secrets import load_secrets
 from perdure.core.ladder import UNASKED
 from perdure.engine.result import Result
 from perdure.models.tiers import CONFIGURE
 from perdure.plan import Plan
+from perdure.plan.index import Index
+from perdure.plan.model.parts import ID_PATTERN
+from perdure.plan.raw import Raw
 from perdure.plan.reading import read_data
+from perdure.plan.shortening import shortened
 from perdure.tools import AnyTool
 
 SHOWN: Final = 40
-"""Tools that a model is shown, those first that a search finds for the goal."""
+"""Tools that a model is shown: all that are named, then those that a search finds for the goal."""
+TOLD: Final = 400
+"""Pieces of tokens that a model is told of a value that is given; the plan has it whole."""
+KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "string": str, "boolean": bool, "integer": int, "number": float, "array": list, "object": dict,
+}  # fmt: skip
 PLANNING: Final[Mapping[str, Any]] = {
     "perdure": 1,
     "name": "planning",
     "goal": "Plan: ${inputs.goal}",
-    "inputs": {"goal": {"type": "string"}, "tools": {"type": "array", "items": {"type": "string"}}},
+    "inputs": {
+        "goal": {"type": "string"},
+        "tools": {"type": "array", "items": {"type": "string"}},
+        "inputs": {"type": "object", "default": {}},
+        "secrets": {"type": "array", "default": []},
+    },
     "budget": {"calls": 8},
     "recovery": UNASKED,
     "output": "${steps.plan.output}",
@@ -38,24 +60,71 @@ Where a person is still to be asked it is not served, but fails: nobody goes on 
 """
 
 
-def drafted(goal: str, tools: Sequence[AnyTool], settings: Settings, own: Sequence[AnyTool]) -> Made:
+def drafted(asked: Asked, settings: Settings, own: Sequence[AnyTool]) -> Made:
     """A plan for a goal, by the model that is configured. `own`: those of the tools that do not come with us."""
     if not settings.heads.tiers:
         raise NoPlanner("no plan could be made: model: no model is configured", CONFIGURE)
-    known = {each.name: each for each in tools}
-    shown, found = Catalogue(known).ranked(goal)[:SHOWN], assess(goal, known)
+    shown, found = _shown(asked), assess(asked.goal, asked.tools)
+    given = asked.known(tuple(want for name in shown for want in wants_of(asked.tools[name].facts().inputs)))
     agent = PLANNERS[found.complexity]
-    run, result = carried_out(_asked(agent, {"goal": goal, "tools": shown}, Manner(settings, tuple(own))))
+    facts = {"tools": shown, **_told_of(given), **_secrets_here()}
+    run, result = carried_out(_drafted(agent, asked.goal, facts, Manner(settings, tuple(own))))
     if result.output is None:
         why = result.failure.message if result.failure else result.status
         raise NoPlanner(f"no plan could be made: model: {why}", f"see: perdure show {run}")
-    plan = read_data({**result.output, "adjust": ANEW}).usable()
-    why = f"the goal is {found.complexity}: {found.why}"
-    return Made(plan, "model", (why, f"the agent {agent} made it: perdure show {run}"))
+    plan = read_data({**_with_values(result.output, given), "adjust": ANEW}).usable()
+    why = (f"the goal is {found.complexity}: {found.why}", f"the agent {agent} made it: perdure show {run}")
+    return Made(plan, "model", why, left=tuple(_untaken(plan, given)))
 
 
-async def _asked(agent: str, inputs: Mapping[str, Any], manner: Manner) -> tuple[str, Result]:
-    step = {"id": "plan", "agent": agent, "task": "${inputs.goal}", "with": {"tools": "${inputs.tools}"}}
+def _shown(asked: Asked) -> list[str]:
+    """All tools that somebody has named, and those that a search finds as far as there is room."""
+    ranked = Catalogue(asked.tools).ranked(asked.goal)
+    return list(dict.fromkeys((*asked.named, *ranked)))[: max(SHOWN, len(asked.named))]
+
+
+def _secrets_here() -> dict[str, Any]:
+    """What a model is told of secrets: what they are called."""
+    names = sorted(load_secrets(source=load_policy(Path.cwd()).secrets) or ())
+    return {SECRETS: names} if names else {}
+
+
+async def _drafted(agent: str, goal: str, facts: Mapping[str, Any], manner: Manner) -> tuple[str, Result]:
+    given = {name: f"${{inputs.{name}}}" for name in facts}
+    step = {"id": "plan", "agent": agent, "task": "${inputs.goal}", "with": given}
     async with manner.engine() as engine:
-        run = await engine.start(Plan.model_validate({**PLANNING, "steps": [step]}), inputs)
+        run = await engine.start(Plan.model_validate({**PLANNING, "steps": [step]}), {"goal": goal, **facts})
         return run.id, await run.result()
+
+
+# ------------------------------------------------------------------------------- values that are given
+
+
+def _told_of(given: Mapping[str, Raw]) -> dict[str, Any]:
+    """What a model is told of values. What cannot be the name of an input is none of the plan's."""
+    told = {name: shortened(value, TOLD) for name, value in given.items() if re.fullmatch(ID_PATTERN, name)}
+    return {INPUTS: told} if told else {}
+
+
+def _with_values(document: Mapping[str, Any], given: Mapping[str, Raw]) -> dict[str, Any]:
+    """A plan whose inputs have the values that were given, unless somebody gives others when it begins."""
+    inputs: Mapping[str, Any] = document.get(INPUTS, {})
+    values = {name: {**_kind_of(given[name]), "default": given[name]} for name in inputs if name in given}
+    return {**document, INPUTS: {**inputs, **values}}
+
+
+def _kind_of(value: Raw) -> dict[str, str]:
+    kind = next((word for word, kinds in KINDS.items() if isinstance(value, kinds)), None)
+    return {"type": kind} if kind else {}
+
+
+def _untaken(plan: Plan, given: Mapping[str, Raw]) -> Iterator[str]:
+    """The values that no step takes, neither by name nor as they stand."""
+    index = Index(plan)
+    roots = (each for node in index.nodes for each in references(node) if each.root == INPUTS)
+    named = {str(each.parts[0]) if each.parts else "" for each in roots}
+    steps = json.dumps(plan.canonical().get("steps"), ensure_ascii=False)
+    for name, value in given.items():
+        is_written = json.dumps(value, ensure_ascii=False).strip('"') in steps
+        if not (named & {name, ""} or is_written):
+            yield f"-i {name}"

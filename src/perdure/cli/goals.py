@@ -19,7 +19,7 @@ from perdure.cli.heads import OURS
 from perdure.cli.inputs import inputs_from
 from perdure.cli.journals import settings_for
 from perdure.cli.kits import provided
-from perdure.cli.manners import all_tools_from
+from perdure.cli.manners import all_tools_from, tools_from
 from perdure.cli.printing import print_problems
 from perdure.cli.toolsets import toolset_or_note
 from perdure.config import Settings
@@ -37,21 +37,35 @@ def planned(
 ) -> Made:
     """The plan for a goal. `NoPlanner` if there is none.
 
-    A model is asked if it is named, or if nobody else makes a plan that does all that the goal says.
+    A model is asked if it is named, or if nobody else makes a plan that does all that the goal says. Who names a
+    template wants none but that.
     """
-    known, settings = tuple(tools), settings_for(given.get("db"))
+    asked, settings = _asked(goal, tools, given), settings_for(given.get("db"))
+    if asked.template and planner not in ("auto", "template"):
+        raise click.UsageError(f"--template takes a template, --planner {planner} does not: say one of them")
+    may_draft = planner == "auto" and not asked.template and _has_model(settings)
     if planner != "model":
         try:
-            made = plan_for(_asked(goal, known, given), planner)
+            made = plan_for(asked, planner)
         except NoPlanner:
-            if planner != "auto" or given.get("template") or not _has_model(settings):
+            if not may_draft:
                 raise
         else:
-            if planner != "auto" or not made.left or not _has_model(settings):
+            made = _completed(made, asked, settings, given) if planner == "auto" else made
+            if not (made.left and may_draft):
                 return made
     from perdure.cli.drafting import drafted  # noqa: PLC0415  it loads an engine
 
-    return drafted(goal, known, settings, all_tools_from(given["addresses"]))
+    return drafted(asked, settings, all_tools_from(given["addresses"]))
+
+
+def _completed(made: Made, asked: Asked, settings: Settings, given: Mapping[str, Any]) -> Made:
+    """The same with what a model finds in the goal, if there is one, and if that may be all that is missing."""
+    if not made.form or not set(made.left) <= set(made.loose) or not _has_model(settings):
+        return made
+    from perdure.cli.filling import filled_in  # noqa: PLC0415  it loads an engine
+
+    return filled_in(made, asked, settings, all_tools_from(given["addresses"]))
 
 
 def _has_model(settings: Settings) -> bool:
@@ -68,8 +82,9 @@ def _asked(goal: str, tools: Iterable[AnyTool], given: Mapping[str, Any]) -> Ask
         given.get("template") or "",
         inputs_from({}, pairs, given.get("file")),
         {name: text for name, _, text in (pair.partition("=") for pair in pairs) if not text.startswith("@")},
-        new_id("p", int(now.timestamp() * 1000)),
-        now,
+        named=tuple(tool.name for tool in tools_from(given["addresses"])),
+        id=new_id("p", int(now.timestamp() * 1000)),
+        at=now,
     )
 
 
@@ -125,7 +140,7 @@ def _planned_or_not(goal: str, tools: tuple[AnyTool, ...], given: Mapping[str, A
     try:
         return planned(goal, tools, given, planner)
     except NoPlanner as none:
-        if planner != "auto" or not _has_model(settings_for(given.get("db"))):
+        if planner != "auto" or given.get("template") or not _has_model(settings_for(given.get("db"))):
             raise
         told = " ".join(filter(None, (none.message, f"({none.help})" if none.help else "")))
         return unplanned(_asked(goal, tools, given), told)

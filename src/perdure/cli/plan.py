@@ -29,9 +29,9 @@ _PLANNERS: Final = click.Choice(["auto", *PLANNERS, "model"])
 def plan(goal: str, output: str, planner: Any, as_json: bool, **given: Any) -> None:
     """Make a plan for GOAL, in plain words, and print it. Nothing is carried out.
 
-    auto asks for a template that fits, then for tools that a search finds, then a model if one is configured. What the
-    goal does not say is asked for in the plan. Who made the plan and why is said on standard error. For contracts, GOAL
-    is a file. A model makes plans in a run of its own, which is kept.
+    auto asks for a template that fits, then for tools that a search finds, then a model if one is configured. What they
+    do not find in the goal, a model fills in as far as it can; the rest is asked for in the plan. Who made the plan and
+    why is said on standard error. For contracts, GOAL is a file. A model works in a run of its own, which is kept.
 
     Exit code 0: there is a plan. 6: nobody can make one.
     """

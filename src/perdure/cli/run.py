@@ -49,6 +49,7 @@ PLANNERS: Final = ("template", "tools", "model")
 @click.option("--dry-run", is_flag=True, help="Do nothing to the world, and say what would be done.")
 @click.option("--like", metavar="RUN", help="In a dry run, assume the results of an earlier run.")
 @click.option("--planner", type=click.Choice(PLANNERS), help="Who makes the plan for GOAL; nobody else is asked.")
+@click.option("--template", metavar="NAME", help="Make the plan for GOAL from this template, whatever fits better.")
 @click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
 @following_options
 @db_option
@@ -94,8 +95,9 @@ def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> t
     if not name.strip():
         raise click.UsageError("say a goal or a file: this is empty")
     if not is_goal(name):
-        if given["planner"]:
-            raise click.UsageError("--planner is for a GOAL, several words in quotation marks; this is a plan")
+        for word in ("planner", "template"):
+            if given[word]:
+                raise click.UsageError(f"--{word} is for a GOAL, several words in quotation marks; this is a plan")
         found = readable(name, limits_from(dict(given)), toolbox, as_json=given["as_json"])
         return found, inputs_from(found.usable().inputs, given["pairs"], given["file"])
     from perdure.cli.goals import made_for_run  # noqa: PLC0415  few need it, and it loads much

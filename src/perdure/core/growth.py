@@ -132,6 +132,11 @@ class View:
         return {k: v for k, v in inputs.items() if k != "task" and (k != "context" or k in named)}
 
     @property
+    def secrets(self) -> frozenset[str]:
+        """The names of the secrets that it was given; steps that it grows may name these, and no others."""
+        return _secrets_given(self._cell)
+
+    @property
     def context(self) -> Sequence[Mapping[str, Any]]:
         """What its step is shown of earlier results, the newest first. Calls name it as `${inputs.context}`."""
         return shown_in(self._turn.state, self._cell.within)
@@ -327,12 +332,16 @@ def _named(cell: Cell, body: Grown, steps: Sequence[dict[str, Any]]) -> tuple[di
     if len(steps) > MOST_ADDED:
         raise ValueError(f"{len(steps)} steps in one move; at most {MOST_ADDED} can be added")
     added = tuple({**step, "id": f"s{n}"} for n, step in enumerate(steps, len(body.added) + 1))
-    given = names_in(cell.traits.given.references)
+    given = _secrets_given(cell)
     for number, step in enumerate(added, len(body.added) + 1):
         index = Index(Plan.model_validate({"steps": [step]}))
         _refuse(step, index, number)
         refuse_secrets(step["id"], index, given)
     return added
+
+
+def _secrets_given(cell: Cell) -> frozenset[str]:
+    return names_in(cell.traits.given.references)
 
 
 def _refuse(step: Mapping[str, Any], index: Index, number: int) -> None:

@@ -86,7 +86,7 @@ class _Ready:
     def __init__(self, schema: Mapping[str, Any]) -> None:
         _refuse_large(schema)
         self.schema: Final = schema
-        self.refers: Final = _has_references(schema)
+        self.refers: Final = has_references(schema)
         """Whether there are references in it; then it is weighed with each value before it is used."""
 
     @cached_property
@@ -185,7 +185,8 @@ def _refuse_long(schema: Mapping[str, Any], value: Raw) -> None:
     raise _Unusable(f"the schema asks for more than {MOST_LOOKS:,} looks at the value")
 
 
-def _has_references(schema: Raw) -> bool:
+def has_references(schema: Raw) -> bool:
+    """Whether parts of a schema stand elsewhere."""
     level = [schema]
     while level:
         if any(is_mapping(each) and not {"$ref", "$dynamicRef"}.isdisjoint(each) for each in level):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from perdure.plan.expr import Expression, ExpressionError, parse, template, texts_in
+from perdure.plan.index import Index
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, Call, Criterion, ModelCall, NoResult, Part, ToolCall
 from perdure.plan.model.steps import (
@@ -54,6 +55,17 @@ def uses_of(step: AnyStep) -> Iterator[Use]:
         yield from _contract_uses(step)
     if isinstance(step, Grouping) and step.exit is not None:
         yield _bare(step.exit, ("exit",), "end", "text")
+
+
+def secrets_in(index: Index) -> dict[str, Path]:
+    """The secrets that a plan names, each with the first place where it does."""
+    found: dict[str, Path] = {}
+    for node in index.nodes:
+        for use in uses_of(node.step) if node.step else ():
+            references = () if isinstance(use.expression, ExpressionError) else use.expression.references
+            for name in [str(each.parts[0]) for each in references if each.root == "secrets" and each.parts]:
+                found.setdefault(name, (*node.path, *use.path))
+    return found
 
 
 def _own_uses(step: AnyStep) -> Iterator[Use]:

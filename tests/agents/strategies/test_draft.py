@@ -118,3 +118,43 @@ def test_a_sketch_may_ask_people_and_models(step, kind):
             return (await run.result()).output
 
     assert Plan.model_validate(asyncio.run(go())).steps[0].kind == kind
+
+
+SECRET = {"steps": [{"id": "look", "tool": "crm.find", "with": {"name": "${secrets.CRM_KEY}"}}]}
+PLAIN = {"steps": [{"id": "look", "tool": "crm.find", "with": {"name": "Davis"}}]}
+
+
+def test_a1_a_secret_that_nobody_has_given_goes_back_with_the_names_of_those_there_are():
+    model = ScriptedModel([SECRET, PLAIN])
+    made, _ = drafted(model)
+    assert made.output["steps"][0]["with"] == {"name": "Davis"}
+    assert (
+        'steps.0.with.name: there is no secret "CRM_KEY" (there are none: leave it out)'
+        in model.asked[1].remarks[-1].text
+    )
+    model = ScriptedModel([SECRET, PLAIN])
+    drafted(model, **{"with": {"secrets": ["CRM_TOKEN", "A_KEY"]}})
+    assert '"CRM_KEY" (there are: A_KEY, CRM_TOKEN)' in model.asked[1].remarks[-1].text
+    assert drafted(ScriptedModel([SECRET] * 3))[0].failure.kind == "invalid"
+
+
+def test_a1_a_secret_that_there_is_may_be_named():
+    made = drafted_alone(SECRET, {"secrets": ["CRM_KEY"]})
+    assert made.output["steps"][0]["with"] == {"name": "${secrets.CRM_KEY}"}
+    assert drafted_alone(SECRET, {"key": "${secrets.CRM_KEY}"}).status == "succeeded"  # its agent was given it
+
+
+def test_x8_of_a_plan_that_goes_on_too():
+    more = {"known": ["before"], "secrets": []}
+    assert 'steps.0.with.name: there is no secret "CRM_KEY"' in drafted_alone(SECRET, more).failure.message
+
+
+def drafted_alone(sketch, given):
+    async def go():
+        agents = [Agent(name="planning", strategy="draft", options={"repairs": 0})]
+        models, secrets = {"default": ScriptedModel([sketch])}, {"CRM_KEY": "a long secret"}
+        async with Engine.open(tools=[find], agents=agents, models=models, secrets=secrets) as engine:
+            step = {"id": "p", "agent": "planning", "task": "x", "with": given}
+            return await (await engine.start(Plan.model_validate({"steps": [step]}))).result()
+
+    return asyncio.run(go())

@@ -88,3 +88,19 @@ def test_what_no_other_step_needs_is_the_output():
         ]
     }
     assert worked(ScriptedModel([both])).output == {"a": "sent to 1", "b": "sent to 2"}
+
+
+def test_a1_a_step_of_the_plan_may_name_what_the_agent_was_given_and_other_secrets_are_mended():
+    def naming(name):
+        return {"steps": [{"id": "a", "tool": "crm.find", "with": {"name": f"${{secrets.{name}}}"}}]}
+
+    async def go():
+        agents = [Agent(name="boss", strategy="plan", tools=("crm.*",))]
+        models = {"default": ScriptedModel([naming("OTHER"), naming("KEY")])}
+        async with Engine.open(tools=[find], agents=agents, models=models, secrets={"KEY": "a long secret"}) as engine:
+            step = {"id": "p", "agent": "boss", "task": "Reach Davis", "with": {"key": "${secrets.KEY}"}}
+            return await (await engine.start(Plan.model_validate({"steps": [step]}))).result()
+
+    MADE.clear()
+    assert asyncio.run(go()).status == "succeeded"
+    assert MADE == [("find", "a long secret")]

@@ -15,6 +15,8 @@ from perdure.agents.requests.pieces import Kind, Piece, pieces_in, without
 from perdure.agents.requests.wanting import Want
 from perdure.plan.raw import Raw
 
+FOUND: Final = "what a model found in the request"
+"""Where a value comes from that nobody but a model has seen there."""
 FORMS: Final[tuple[Kind, ...]] = ("url", "email", "date", "path")
 _YES: Final = frozenset({"true", "yes", "on"})
 _NO: Final = frozenset({"false", "no", "off"})

@@ -21,7 +21,10 @@ TOOLS: Final = "tools"
 """The fact by which a task says which tools a plan may call."""
 KNOWN: Final = "known"
 """The fact by which a task says which steps are over already; a plan may take their results."""
-
+SECRETS: Final = "secrets"
+"""The fact by which a task says which secrets a plan may name, beside those that its agent was given."""
+INPUTS: Final = "inputs"
+"""The fact by which a task says what the plan is given when it begins: by name, with what is told of it."""
 
 UNFIT: Final = "there is no plan that can be carried out"
 
@@ -34,7 +37,7 @@ class Drafting(Part):
     steps: Count = 20
     """The most steps."""
     shown: Count = 40
-    """The most tools that are shown."""
+    """The most tools that are shown, where the task does not name them."""
 
 
 def draft(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Move | Finish | None:
@@ -67,13 +70,18 @@ class _Work:
 
     def _meant(self) -> Sequence[AnyTool]:
         """The tools that a plan may call: those that the task names, those of the agent, or all that there are."""
-        named = (self._listed(TOOLS), self.agent.tools, sorted(self.tools))
-        found = next((able for names in named if (able := able_of(names, self.tools))), list[AnyTool]())
+        if named := able_of(self._listed(TOOLS), self.tools):
+            return named
+        found = able_of(self.agent.tools, self.tools) or able_of(sorted(self.tools), self.tools)
         return found[: self.options.shown]
 
     def _listed(self, fact: str) -> list[Any]:
         said: Any = self.view.facts.get(fact)
         return [*cast("Iterable[Any]", said)] if isinstance(said, list) else []
+
+    def _given(self) -> Iterable[str]:
+        said: Any = self.view.facts.get(INPUTS)
+        return cast("Mapping[str, Any]", said) if isinstance(said, dict) else ()
 
     def _shown(self) -> str:
         return "\n".join(f"- {each.name}({', '.join(_arguments(each))}): {each.summary}" for each in self._meant())
@@ -82,8 +90,9 @@ class _Work:
         """Take the plan, or say what is wrong with it."""
         if heard.flaws:
             return self._again(heard)
-        document = document_of(heard.value, escaped(self.view.task))
-        problems = problems_of(document, toolbox_of(self._meant()), [str(each) for each in self._listed(KNOWN)])
+        document = document_of(heard.value, escaped(self.view.task), self._given())
+        known, secrets = ([str(each) for each in self._listed(fact)] for fact in (KNOWN, SECRETS))
+        problems = problems_of(document, toolbox_of(self._meant()), known, {*secrets, *self.view.secrets})
         return self._again(replace(heard, flaws=told(problems))) if problems else Finish(output=escaped(document))
 
     def _again(self, heard: Heard) -> Move | Finish:

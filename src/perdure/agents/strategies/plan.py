@@ -46,7 +46,9 @@ class _Work:
 
     def draft(self, known: dict[str, Any], plans: int) -> Move:
         """Have a plan made."""
-        given = {**facts_of(self.view), **known, "tools": list(self.agent.tools)}
+        secrets = {"secrets": sorted(self.view.secrets)} if self.view.secrets else {}
+        facts = {name: path for name, path in facts_of(self.view).items() if name != "tools"}  # it has tools of its own
+        given = {**facts, **known, **secrets}
         step = {"agent": self.agent.name, "strategy": "draft", "task": "${inputs.task}", "with": given}
         return Move(add=[step], memo={"stage": "draft", "plans": plans + 1})
 

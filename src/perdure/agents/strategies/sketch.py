@@ -4,15 +4,18 @@ A sketch is a list of steps with a tool, its arguments and its needs. What it le
 whose results it names, a lookup is followed by a checkpoint, and everything is checked as any plan is.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from perdure.plan.expr import ExpressionError, template, texts_in
+from perdure.plan.index import Index
+from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import ID_PATTERN
 from perdure.plan.problems import Problem
 from perdure.plan.reading import read_data
 from perdure.plan.toolbox import Toolbox
+from perdure.plan.uses import secrets_in
 from perdure.tools import AnyTool
 
 ASK: Final = "ask.person"
@@ -51,20 +54,35 @@ def sketch_schema(tools: Sequence[str], most: int) -> dict[str, Any]:
     return {"type": "object", "required": ["steps"], "properties": {"lookahead": {"type": "boolean"}, "steps": steps}}
 
 
-def document_of(sketch: Mapping[str, Any], goal: str) -> dict[str, Any]:
-    """The plan that a sketch stands for. `goal` is a text of a plan."""
+def document_of(sketch: Mapping[str, Any], goal: str, inputs: Iterable[str] = ()) -> dict[str, Any]:
+    """The plan that a sketch stands for. `goal` is a text of a plan; `inputs` are what it is given, by name."""
     steps = [_step(each, sketch["steps"]) for each in sketch["steps"]]
-    head: dict[str, Any] = {"perdure": 1, "goal": goal, **_output(steps)}
+    given = {name: dict[str, Any]() for name in inputs}
+    head: dict[str, Any] = {"perdure": 1, "goal": goal, **({"inputs": given} if given else {}), **_output(steps)}
     if sketch.get("lookahead") and any(each["needs"] for each in steps):
         return {**head, "requires_lookahead": True, "checkpoints": [FOUND], "steps": _with_checkpoint(steps)}
     return {**head, "steps": steps}
 
 
-def problems_of(document: Mapping[str, Any], toolbox: Toolbox, known: Sequence[str] = ()) -> list[Problem]:
-    """What keeps a plan from being carried out. `known`: steps that are over before it begins."""
-    among = _among(document, known) if known else document
-    problems = [each for each in read_data(among, toolbox=toolbox).problems if each.severity == "error"]
+def problems_of(
+    document: Mapping[str, Any], toolbox: Toolbox, known: Sequence[str] = (), secrets: Collection[str] = ()
+) -> list[Problem]:
+    """What keeps a plan from being carried out.
+
+    `known`: steps that are over before it begins. `secrets`: those that it may name.
+    """
+    reading = read_data(_among(document, known) if known else document, toolbox=toolbox)
+    problems = [each for each in reading.problems if each.severity == "error"]
+    problems += _not_given(reading.plan, secrets) if reading.plan else ()
     return [replace(each, path=each.path[2:]) for each in problems] if known else problems
+
+
+def _not_given(plan: Plan, secrets: Collection[str]) -> Iterator[Problem]:
+    for name, path in secrets_in(Index(plan)).items():
+        if name not in secrets:
+            there = ", ".join(sorted(secrets))
+            hint = f"there are: {there}" if there else "there are none: leave it out"
+            yield Problem("PRD4213", f'there is no secret "{name}"', path, hint)
 
 
 def _among(document: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
@@ -73,7 +91,8 @@ def _among(document: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
     over = [each for each in known if each not in names]
     own = [{**each, "needs": [need for need in each["needs"] if need not in over]} for each in document["steps"]]
     before = [{"id": each, "model": "default", "prompt": "-"} for each in over]
-    return {"perdure": 1, "steps": [*before, {"id": NEW, "mode": "graph", "steps": own}]}
+    given = {"inputs": document.get("inputs", {})}
+    return {"perdure": 1, **given, "steps": [*before, {"id": NEW, "mode": "graph", "steps": own}]}
 
 
 def told(problems: Sequence[Problem], most: int = 10) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from perdure.plan.checks.literals import TYPES, check_literals, is_a
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, Budget, Criterion, ModelCall, ToolCall
@@ -14,7 +15,6 @@ from perdure.plan.uses import calls_in
 
 AMOUNTS: Final = ("seconds", "usd", "tokens", "steps", "calls", "depth")
 Limits = Mapping[str, float]
-TYPES: Final = ("string", "integer", "number", "boolean", "array", "object", "null")
 
 
 def check_contracts(index: Index, toolbox: Toolbox | None) -> Iterator[Problem]:
@@ -173,17 +173,9 @@ def _check_handed_in(node: Node) -> Iterator[Problem]:
 
 def _check_default(schema: Mapping[str, Raw], path: Path) -> Iterator[Problem]:
     kind = schema.get("type")
-    if "default" in schema and isinstance(kind, str) and kind in TYPES and not _is_a(kind, schema["default"]):
+    if "default" in schema and isinstance(kind, str) and kind in TYPES and not is_a(kind, schema["default"]):
         message = f"the default {schema['default']!r} is no {kind}"
         yield Problem("PRD1410", message, (*path, "default"), f"write a default of type {kind}")
-
-
-def _is_a(kind: str, value: Raw) -> bool:
-    if kind in ("integer", "number"):
-        whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        return not isinstance(value, bool) and (whole if kind == "integer" else isinstance(value, (int, float)))
-    kinds = {"string": str, "boolean": bool, "array": list, "object": dict, "null": type(None)}
-    return isinstance(value, kinds[kind])
 
 
 def _check_schema(schema: Raw, path: Path) -> Iterator[Problem]:
@@ -248,6 +240,7 @@ def _check_tool(tool: str, with_: Mapping[str, Raw], path: Path, toolbox: Toolbo
         yield Problem("PRD1401", f'there is no tool "{tool}"', (*path, "tool"), hint)
     elif facts.inputs is not None:
         yield from check_arguments(tool, facts.inputs, with_, path)
+        yield from check_literals(tool, facts.inputs, with_, path)
 
 
 def check_arguments(tool: str, schema: Mapping[str, Raw], with_: Mapping[str, Raw], path: Path) -> Iterator[Problem]:
