@@ -11,8 +11,10 @@ from perdure.cli.interrupts import carried_out
 from perdure.config import Settings
 from perdure.core.ladder import UNASKED
 from perdure.engine.result import Result
+from perdure.models.answering import read_value
 from perdure.models.tiers import CONFIGURE
 from perdure.plan import Plan
+from perdure.plan.raw import is_mapping
 from perdure.plan.reading import read_data
 from perdure.tools import AnyTool
 
@@ -46,12 +48,23 @@ def drafted(goal: str, tools: Sequence[AnyTool], settings: Settings, own: Sequen
     shown, found = Catalogue(known).ranked(goal)[:SHOWN], assess(goal, known)
     agent = PLANNERS[found.complexity]
     run, result = carried_out(_asked(agent, {"goal": goal, "tools": shown}, Manner(settings, tuple(own))))
-    if result.output is None:
+    if result.status != "succeeded":
         why = result.failure.message if result.failure else result.status
         raise NoPlanner(f"no plan could be made: model: {why}", f"see: perdure show {run}")
-    plan = read_data({**result.output, "adjust": ANEW}).usable()
+    plan = _plan_in(result.output, agent, run)
     why = f"the goal is {found.complexity}: {found.why}"
     return Made(plan, "model", (why, f"the agent {agent} made it: perdure show {run}"))
+
+
+def _plan_in(output: Any, agent: str, run: str) -> Plan:
+    """The plan that an agent gave. One of the user's own may work in another way, and write its plan as a text."""
+    found: Any = read_value(output, None)[0] if isinstance(output, str) else output
+    read = read_data({**found, "adjust": ANEW} if is_mapping(found) else found)
+    if read.plan is not None and not read.errors:
+        return read.plan
+    told = f'what the agent "{agent}" has answered is no plan: {read.errors[0].message}'
+    hint = f"give it `strategy: draft`, or have it answer with a plan as JSON; see: perdure show {run}"
+    raise NoPlanner(f"no plan could be made: model: {told}", hint)
 
 
 async def _asked(agent: str, inputs: Mapping[str, Any], manner: Manner) -> tuple[str, Result]:
