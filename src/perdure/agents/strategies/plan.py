@@ -10,7 +10,7 @@ from typing import Any, Final
 from perdure.agents.agent import Agent
 from perdure.agents.strategies.adopting import adopted
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.words import facts_of
+from perdure.agents.strategies.words import given_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.expr import escaped
@@ -46,7 +46,7 @@ class _Work:
 
     def draft(self, known: dict[str, Any], plans: int) -> Move:
         """Have a plan made."""
-        given = {**facts_of(self.view), **known, "tools": list(self.agent.tools)}
+        given = {**given_of(self.view), **known, "tools": list(self.agent.tools)}
         step = {"agent": self.agent.name, "strategy": "draft", "task": "${inputs.task}", "with": given}
         return Move(add=[step], memo={"stage": "draft", "plans": plans + 1})
 
