@@ -48,12 +48,19 @@ def react(view: View, agent: Agent, tools: Mapping[str, AnyTool], note: Words = 
         return None
     work = _Work(view, agent, options_of(agent, "react", Reacting), note)
     if view.first:
-        return work.begin(sum(_length(tools[each]) for each in agent.tools if each in tools))
+        return work.begin(tools)
     thought = view.child(view.memo["thought"])
     assert thought is not None  # noqa: S101  it was grown by the move before
     if view.fresh[-1].id != thought.id:
         return work.think(thought, view.memo["results"])
     return work.act(thought) if thought.exit == "success" and thought.output["calls"] else work.answer(thought)
+
+
+def opening(view: View, agent: Agent, tools: Mapping[str, AnyTool], note: Words = NOTHING) -> Asked:
+    """The first question. What is told of the tools that are offered is read with it."""
+    offered = sum(_length(tools[each]) for each in agent.tools if each in tools)
+    told, words = f"{prompt('react')}\n\n{wanted(view)}", task_of(view).add(note).beside(offered)
+    return ask(view, agent, words, returns=schema_of(view), told=who_is(agent, told), tools=agent.tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +72,9 @@ class _Work:
 
     # ------------------------------------------------------------ thinking
 
-    def begin(self, offered: int) -> Move | Finish:
-        """The first thought. What is told of the tools is so many pieces of tokens long."""
-        told, words = f"{prompt('react')}\n\n{wanted(self.view)}", task_of(self.view).add(self.note).beside(offered)
-        how: Mapping[str, Any] = {"told": who_is(self.agent, told), "tools": self.agent.tools}
-        return self._thought(ask(self.view, self.agent, words, returns=schema_of(self.view), **how))
+    def begin(self, tools: Mapping[str, AnyTool]) -> Move | Finish:
+        """The first thought."""
+        return self._thought(opening(self.view, self.agent, tools, self.note))
 
     def think(self, last: Child, results: Sequence[Any]) -> Move | Finish:
         """Go on with the conversation."""
