@@ -186,6 +186,18 @@ def test_a1_what_is_only_likely_to_be_missed_is_a_warning():
     ]
 
 
+def test_a1_a_way_that_is_for_agents_of_other_frameworks_is_said_to_be_so():
+    step = {"id": "a", "agent": "helper", "strategy": "adapted", "task": "x"}
+    here = Means(KNOWN, agents=lambda: {"helper": Agent(name="helper")})
+    (found,) = infeasible(Plan.model_validate({"steps": [step]}), here)
+    assert (found.code, written(found.path), found.message) == (
+        "PRD4216",
+        "steps[0].agent",
+        '"helper" cannot work by "adapted"',
+    )
+    assert "agents that another framework has made" in found.help
+
+
 def test_with_models_and_agents_nothing_stands_in_the_way():
     steps = [
         {"id": "a", "model": "weak", "prompt": "x"},

@@ -161,9 +161,13 @@ def _nobody(name: str, path: Path, means: Means, whose: str = "") -> Problem:
 
 def _beside(agent: Agent, way: str, path: Path, means: Means) -> Iterator[Problem]:
     """Whoever judges what an agent does, and whoever its options have do it, has to be there as well."""
-    from perdure.agents.strategies import OPTIONS  # noqa: PLC0415  few plans have agents
+    from perdure.agents.roster import ADAPTED, own_way  # noqa: PLC0415  few plans have agents
+    from perdure.agents.strategies import OPTIONS  # noqa: PLC0415  as above
     from perdure.agents.strategies.options import OptionsError, options_of  # noqa: PLC0415  as above
 
+    if (way == ADAPTED) != (agent.loop is not None):
+        yield Problem(STRATEGY, f'"{agent.name}" cannot work by "{way}"', path, own_way(agent))
+        return
     try:
         options = options_of(agent, way, OPTIONS[way]) if way in OPTIONS else None
     except OptionsError as wrong:

@@ -115,10 +115,11 @@ class Roster:
         if agent.name == ANYBODY:
             raise BadAgent(f'"{ANYBODY}" stands for whoever has the skills of a step', "give the agent another name")
         if agent.strategy not in self._strategies:
-            hint = did_you_mean(agent.strategy, self._strategies) or f"one of {', '.join(sorted(self._strategies))}"
+            known = sorted(self._strategies.keys() - {ADAPTED})
+            hint = did_you_mean(agent.strategy, known) or f"one of {', '.join(known)}"
             raise BadAgent(f'"{agent.name}" works by "{agent.strategy}", which there is not', hint)
         if (agent.strategy == ADAPTED) != (agent.loop is not None):
-            raise BadAgent(f'"{agent.name}" cannot work by "{agent.strategy}"', _own_way(agent))
+            raise BadAgent(f'"{agent.name}" cannot work by "{agent.strategy}"', own_way(agent))
         options_of(agent, agent.strategy, OPTIONS[agent.strategy])
         self._check_attempts(agent)
         for name in agent.fallbacks:
@@ -165,7 +166,7 @@ class Roster:
         if is_judged(view):
             return heard(view)
         if (strategy == ADAPTED) != (agent.loop is not None):
-            told = f'"{agent.name}" cannot work by "{strategy}"; {_own_way(agent)}'
+            told = f'"{agent.name}" cannot work by "{strategy}"; {own_way(agent)}'
             return Finish("failure", failure=Failure("invalid", told))
         return accepted(view, self._strategies[strategy](view, agent))
 
@@ -180,7 +181,8 @@ class Roster:
         return SEATED + strategy if strategy in self._strategies else strategy
 
 
-def _own_way(agent: Agent) -> str:
+def own_way(agent: Agent) -> str:
+    """What to do where an agent is to work in a way that is not for it."""
     if agent.loop is not None:
         return "another framework has made it, and it works in its own way: leave `strategy` out"
     return f'"{ADAPTED}" is for agents that another framework has made, by `perdure.agents.adapted`'
