@@ -114,6 +114,16 @@ def test_x7_where_planning_fails_the_goal_is_served_without_a_plan_and_that_is_s
     assert json.loads(shown.stdout)["unplanned"].startswith("no plan could be made")
 
 
+def test_x7_where_no_model_can_be_asked_nobody_is_said_to_do_it_without_a_plan(tmp_path):
+    for script in ("none.yaml", "."):
+        world = {"PERDURE_MODEL": f"script:{script}", "home": tmp_path, "cwd": tmp_path}
+        done = program.perdure("run", GOAL, **world)
+        assert (done.returncode, "Traceback" in done.stderr) == (6, False)
+        assert "PRD4215" in done.stderr
+        assert done.stderr.count("cannot be read") == 1
+        assert "does it without a plan" not in done.stderr
+
+
 def test_x7_who_names_a_planner_wants_a_plan_or_nothing(tmp_path):
     code, out, err = perdure(tmp_path, [said("I cannot plan")] * 3, "run", GOAL, "--planner", "model")
     assert (code, out, "PRD4205" in err) == (6, "", True)
