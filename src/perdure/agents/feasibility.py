@@ -97,6 +97,12 @@ def lacking(plan: Plan, means: Means) -> list[Problem]:
     return [each for some in found for each in some]
 
 
+def unknown(index: Index, means: Means) -> list[Problem]:
+    """The agents and ways of working that a plan calls for by name and that are not there."""
+    named = replace(means, models=None)
+    return [each for each in _heads(index, named) if each.code in {AGENT, STRATEGY} and each.severity == "error"]
+
+
 def _inputs(plan: Plan, means: Means) -> Iterator[Problem]:
     for name, schema in plan.inputs.items() if means.inputs is not None else ():
         if "default" not in schema and name not in (means.inputs or ()):
