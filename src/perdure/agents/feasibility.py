@@ -167,8 +167,8 @@ def _nobody(name: str, path: Path, means: Means, whose: str = "") -> Problem:
 
 def _beside(agent: Agent, way: str, path: Path, means: Means) -> Iterator[Problem]:
     """Whoever judges what an agent does, and whoever its options have do it, has to be there as well."""
-    from perdure.agents.roster import ADAPTED, own_way  # noqa: PLC0415  few plans have agents
-    from perdure.agents.strategies import OPTIONS  # noqa: PLC0415  as above
+    from perdure.agents.strategies import OPTIONS  # noqa: PLC0415  few plans have agents
+    from perdure.agents.strategies.adapted import ADAPTED, own_way  # noqa: PLC0415  as above
     from perdure.agents.strategies.options import OptionsError, options_of  # noqa: PLC0415  as above
 
     if (way == ADAPTED) != (agent.loop is not None):

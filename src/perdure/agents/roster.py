@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 from perdure.agents.agent import Agent
 from perdure.agents.strategies import OPTIONS, strategies
 from perdure.agents.strategies.accepting import accepted, heard, is_judged
-from perdure.agents.strategies.adapted import changed
+from perdure.agents.strategies.adapted import ADAPTED, changed, own_way
 from perdure.agents.strategies.delegate import delegate, is_delegated
 from perdure.agents.strategies.options import options_of
 from perdure.agents.strategies.reflexion import ReflexionOptions
@@ -21,8 +21,6 @@ from perdure.plan.model.parts import ANYBODY
 from perdure.plan.problems import did_you_mean
 from perdure.tools import AnyTool
 
-ADAPTED: Final = "adapted"
-"""How agents of other frameworks work, and nobody else."""
 REFLEXION: Final = "reflexion"
 SEATED: Final = "seated."
 """Stands before the strategy of an agent that was chosen already."""
@@ -179,13 +177,6 @@ class Roster:
         agent = self._agents.get(name)
         strategy = wanted or (agent.strategy if agent else "react")
         return SEATED + strategy if strategy in self._strategies else strategy
-
-
-def own_way(agent: Agent) -> str:
-    """What to do where an agent is to work in a way that is not for it."""
-    if agent.loop is not None:
-        return "another framework has made it, and it works in its own way: leave `strategy` out"
-    return f'"{ADAPTED}" is for agents that another framework has made, by `perdure.agents.adapted`'
 
 
 def _with_tools(agent: Agent, known: Sequence[str] | None, *, planning: bool) -> Agent:

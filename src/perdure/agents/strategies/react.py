@@ -11,12 +11,11 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from perdure.agents.agent import Agent
-from perdure.agents.prompts import prompt
-from perdure.agents.strategies.answering import LONGEST, finished, hear, schema_of, wanted
-from perdure.agents.strategies.asking import Asked, ask
+from perdure.agents.strategies.answering import LONGEST, finished, hear, schema_of
+from perdure.agents.strategies.asking import NOTHING, Asked, ask, opening
 from perdure.agents.strategies.mending import mend
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.words import Words, length_of, task_of, who_is
+from perdure.agents.strategies.words import Words, length_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.expr import escaped
@@ -28,7 +27,6 @@ from perdure.tools import AnyTool
 _TOOL: Final = re.compile(TOOL_PATTERN)
 _ODD: Final = re.compile(r"[\"'\\\r\n]")
 """What the name of an argument cannot have, if it is to stand in a path."""
-NOTHING: Final = Words()
 
 
 class Reacting(Part):
@@ -54,13 +52,6 @@ def react(view: View, agent: Agent, tools: Mapping[str, AnyTool], note: Words = 
     if view.fresh[-1].id != thought.id:
         return work.think(thought, view.memo["results"])
     return work.act(thought) if thought.exit == "success" and thought.output["calls"] else work.answer(thought)
-
-
-def opening(view: View, agent: Agent, tools: Mapping[str, AnyTool], note: Words = NOTHING) -> Asked:
-    """The first question. What is told of the tools that are offered is read with it."""
-    offered = sum(_length(tools[each]) for each in agent.tools if each in tools)
-    told, words = f"{prompt('react')}\n\n{wanted(view)}", task_of(view).add(note).beside(offered)
-    return ask(view, agent, words, returns=schema_of(view), told=who_is(agent, told), tools=agent.tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +136,3 @@ def _step(thought: str, number: int, call: Mapping[str, Any]) -> dict[str, Any]:
 def _told(child: Child) -> Any:
     """What a model is told of a call that was made."""
     return f"{child.failure.kind}: {child.failure.message}" if child.failure else child.output
-
-
-def _length(tool: AnyTool) -> int:
-    """How long it is what a model is told of a tool."""
-    return length_of([tool.name, tool.summary, tool.signature.inputs])

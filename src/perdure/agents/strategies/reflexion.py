@@ -15,11 +15,10 @@ from pydantic_core import PydanticCustomError
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies.answering import hear, schema_of
-from perdure.agents.strategies.asking import Asked, ask, grown, longest
+from perdure.agents.strategies.asking import Asked, ask, grown, longest, opening
 from perdure.agents.strategies.costs import COUNTED, FREE, Cost, fits, lacking, rest_of, share_of, sum_of
 from perdure.agents.strategies.judging import Judge
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.react import opening
 from perdure.agents.strategies.recalling import SEARCH, recall_step, recalled, told
 from perdure.agents.strategies.trying import Trials
 from perdure.agents.strategies.words import Words, facts_of, given_of, length_of, ref, task_of
