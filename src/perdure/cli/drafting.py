@@ -56,6 +56,13 @@ def drafted(goal: str, tools: Sequence[AnyTool], settings: Settings, own: Sequen
     return Made(plan, "model", (why, f"the agent {agent} made it: perdure show {run}"))
 
 
+async def _asked(agent: str, inputs: Mapping[str, Any], manner: Manner) -> tuple[str, Result]:
+    step = {"id": "plan", "agent": agent, "task": "${inputs.goal}", "with": {"tools": "${inputs.tools}"}}
+    async with manner.engine() as engine:
+        run = await engine.start(Plan.model_validate({**PLANNING, "steps": [step]}), inputs)
+        return run.id, await run.result()
+
+
 def _plan_in(output: Any, agent: str, run: str) -> Plan:
     """The plan that an agent gave. One of the user's own may work in another way, and write its plan as a text."""
     found: Any = read_value(output, None)[0] if isinstance(output, str) else output
@@ -65,10 +72,3 @@ def _plan_in(output: Any, agent: str, run: str) -> Plan:
     told = f'what the agent "{agent}" has answered is no plan: {read.errors[0].message}'
     hint = f"give it `strategy: draft`, or have it answer with a plan as JSON; see: perdure show {run}"
     raise NoPlanner(f"no plan could be made: model: {told}", hint)
-
-
-async def _asked(agent: str, inputs: Mapping[str, Any], manner: Manner) -> tuple[str, Result]:
-    step = {"id": "plan", "agent": agent, "task": "${inputs.goal}", "with": {"tools": "${inputs.tools}"}}
-    async with manner.engine() as engine:
-        run = await engine.start(Plan.model_validate({**PLANNING, "steps": [step]}), inputs)
-        return run.id, await run.result()
