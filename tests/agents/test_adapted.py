@@ -20,8 +20,10 @@ from perdure.agents import Agent as PerdureAgent
 from perdure.agents import BadAgent
 from perdure.agents.adapted import Changed, NotAdapted, adapted, context, keeping
 from perdure.agents.adapted.held import HeldLoop
+from perdure.core.growth import Finish, Move
 from perdure.models import Models
 from perdure.models.places import Place, Places
+from perdure.plan.problems import PlanError
 from perdure.ports import Answer, ModelFailed
 from perdure.testing.models import ScriptedModel, calls
 
@@ -788,8 +790,15 @@ def test_a8_context_is_for_calls():
 
 def test_a8_it_works_in_its_own_way_and_in_no_other():
     guest = adapted(Agent(model(Script("there")), name="guest"))
-    failure = worked(guest, {"strategy": "react", "recovery": {"invalid": ["fail"]}}).failure
-    assert "leave `strategy` out" in failure.message
+    otherwise = {"agent": "guest", "strategy": "react", "task": "x", "recovery": {"invalid": ["fail"]}}
+    with pytest.raises(PlanError, match="leave `strategy` out"):
+        worked(guest, otherwise)
+
+    def boss(view):
+        return Move(add=[otherwise]) if view.first else Finish("failure", failure=view.fresh[-1].failure)
+
+    step = {"strategy": "boss", "recovery": {"invalid": ["fail"]}}
+    assert "leave `strategy` out" in worked(guest, step, {"strategies": {"boss": boss}}).failure.message
     with pytest.raises(BadAgent, match='cannot work by "adapted"'):
         worked(PerdureAgent(name="guest", strategy="adapted"))
 

@@ -13,6 +13,7 @@ from perdure.agents import Agent
 from perdure.agents.cheapest import WORDS, cheapest
 from perdure.agents.feasibility import Means, infeasible
 from perdure.agents.roster import WAYS
+from perdure.core.growth import Finish
 from perdure.models import Models
 from perdure.plan.index import Index
 from perdure.plan.measures import measure
@@ -186,6 +187,18 @@ def test_a1_what_is_only_likely_to_be_missed_is_a_warning():
     ]
 
 
+def test_a1_a_way_that_is_for_agents_of_other_frameworks_is_said_to_be_so():
+    step = {"id": "a", "agent": "helper", "strategy": "adapted", "task": "x"}
+    here = Means(KNOWN, agents=lambda: {"helper": Agent(name="helper")})
+    (found,) = infeasible(Plan.model_validate({"steps": [step]}), here)
+    assert (found.code, written(found.path), found.message) == (
+        "PRD4216",
+        "steps[0].agent",
+        '"helper" cannot work by "adapted"',
+    )
+    assert "agents that another framework has made" in found.help
+
+
 def test_with_models_and_agents_nothing_stands_in_the_way():
     steps = [
         {"id": "a", "model": "weak", "prompt": "x"},
@@ -265,6 +278,40 @@ def test_a1_an_engine_says_what_it_lacks_for_a_plan():
     world = {"models": {"default": ScriptedModel(["y"])}, "agents": [HELPER], "secrets": {"KEY": "a long secret"}}
     assert lacks(steps[:3], **world) == []
     assert lacks(steps[:3], models={}, agents=[HELPER], secrets={"KEY": "x"}) == ["PRD4215", "PRD4215"]
+
+
+def started(step, **world):
+    """What keeps an engine from beginning a run, by code; empty: nothing."""
+
+    async def go():
+        async with Engine.open(**world) as engine:
+            try:
+                run = await engine.start(Plan.model_validate({"steps": [{"id": "a", **step}]}))
+            except PlanError as error:
+                return [problem.code for problem in error.problems]
+            await run.result()
+            return []
+
+    return asyncio.run(go())
+
+
+@pytest.mark.parametrize(
+    ("step", "codes"),
+    [
+        ({"agent": "helpr", "task": "x"}, ["PRD1402"]),
+        ({"agent": "helper", "task": "x", "strategy": "reakt"}, ["PRD4216"]),
+        ({"agent": "helper", "task": "x", "strategy": "adapted"}, ["PRD4216"]),
+        ({"tool": "flow.echo", "with": {"value": 1}, "accept": [{"agent": "nobody"}]}, ["PRD1402"]),
+        ({"agent": "helper", "task": "x"}, []),
+        ({"agent": "helper", "task": "x", "strategy": "mine"}, []),
+        ({"agent": "whoever", "task": "x", "strategy": "mine"}, []),
+        ({"tool": "flow.echo", "with": {"value": 1}, "simpler": {"agent": "nobody"}}, []),
+    ],
+)
+def test_a1_no_run_begins_with_work_for_agents_that_are_not_there(step, codes):
+    world = {"models": {"default": ScriptedModel(["y"])}, "agents": [HELPER]}
+    assert started(step, **world, strategies={"mine": lambda view: Finish(output=1)}) == codes
+    assert started(step, performer=Scripted(default=1)) == []
 
 
 def test_what_another_performer_can_do_is_not_known():

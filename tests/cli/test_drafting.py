@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import program
+import pytest
 from fake_provider import playing, said
 
 from perdure.plan.reading import read_text
@@ -57,6 +58,34 @@ def test_no_plan_is_said_with_the_reason_and_the_run(tmp_path):
     assert "there is no plan that can be carried out" in err
 
 
+def by_own_agent(home, strategy, reply, *words):
+    """The same where the user has an agent of that name, which works in its own way."""
+    agents = home / ".config" / "perdure" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "planning.md").write_text(f"---\nstrategy: {strategy}\n---\nPlan as a poet would.\n")
+    return perdure(home, [said(reply)] * 2, *words)
+
+
+@pytest.mark.parametrize("strategy", ["single", "react"])
+def test_an_agent_of_ones_own_plans_in_its_own_way(tmp_path, strategy):
+    reply = f"```json\n{json.dumps({'perdure': 1, **SKETCH})}\n```"
+    code, out, err = by_own_agent(tmp_path, strategy, reply, "plan", GOAL, "--planner", "model")
+    assert (code, [each.id for each in read_text(out).plan.steps]) == (0, ["greet"]), err
+
+
+@pytest.mark.parametrize("reply", ["Roses are red", '{"steps": "roses"}', '[{"id": "a"}]', "null"])
+def test_what_an_agent_of_ones_own_gives_and_is_no_plan_is_said_in_a_sentence(tmp_path, reply):
+    code, out, err = by_own_agent(tmp_path, "single", reply, "plan", GOAL, "--planner", "model")
+    assert (code, out) == (6, ""), err
+    assert 'PRD4205: no plan could be made: model: what the agent "planning" has answered is no plan: ' in err
+    assert "give it `strategy: draft`, or have it answer with a plan as JSON; see: perdure show" in err
+
+
+def test_x7_where_an_agent_of_ones_own_gives_no_plan_the_goal_is_served_without(tmp_path):
+    code, out, err = by_own_agent(tmp_path, "single", "Roses are red", "run", GOAL)
+    assert (code, out, "planner nobody" in err) == (0, "Roses are red\n", True), err
+
+
 def test_e9_a_plan_by_a_model_replays_offline_and_a_changed_prompt_is_told(tmp_path):
     code, _, err = perdure(tmp_path, [said(json.dumps(SKETCH))], "plan", GOAL, "--planner", "model")
     assert code == 0, err
@@ -83,6 +112,16 @@ def test_x7_where_planning_fails_the_goal_is_served_without_a_plan_and_that_is_s
     assert "succeeded, without a plan: no plan could be made: model: there is no plan that can be carried out" in err
     shown = program.perdure("show", "@last", "--json", home=tmp_path, cwd=tmp_path)
     assert json.loads(shown.stdout)["unplanned"].startswith("no plan could be made")
+
+
+def test_x7_where_no_model_can_be_asked_nobody_is_said_to_do_it_without_a_plan(tmp_path):
+    for script in ("none.yaml", "."):
+        world = {"PERDURE_MODEL": f"script:{script}", "home": tmp_path, "cwd": tmp_path}
+        done = program.perdure("run", GOAL, **world)
+        assert (done.returncode, "Traceback" in done.stderr) == (6, False)
+        assert "PRD4215" in done.stderr
+        assert done.stderr.count("cannot be read") == 1
+        assert "does it without a plan" not in done.stderr
 
 
 def test_x7_who_names_a_planner_wants_a_plan_or_nothing(tmp_path):

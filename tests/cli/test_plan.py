@@ -127,6 +127,35 @@ def send(text: str, api_key: str) -> str:
     assert (given.returncode, given.stdout) == (0, "hello\n")
 
 
+CONTRACTS = """
+inputs: {word: {type: string}}
+wanted: [said]
+actions:
+  flow.echo: {effects: [said], with: {value: "hello ${inputs.word}"}}
+"""
+
+
+def test_e12_what_is_wanted_by_contracts_is_planned_and_carried_out(at, tmp_path, db):
+    (tmp_path / "work" / "wanted.yaml").write_text(CONTRACTS)
+    wanted = ("wanted.yaml", "--planner", "contracts")
+    plan = read_text(at("plan", *wanted, "-i", "word=Ann").stdout).plan
+    assert plan.inputs["word"] == {"type": "string", "default": "Ann"}
+    done = at("run", *wanted, "-i", "word=7", "--db", db)
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"flow_echo": "hello 7"}), done.stderr
+    assert "planner contracts" in done.stderr
+    done = at("run", *wanted, "--db", db)
+    assert (done.returncode, 'nobody gives the input "word"' in done.stderr) == (6, True)
+    done = at("run", *wanted, "-i", "word=7", "-i", "loud=yes", "--db", db)
+    assert (done.returncode, "PRD4206: the plan would leave out: -i loud" in done.stderr) == (6, True)
+
+
+@pytest.mark.parametrize("goal", ["bake a cake", "nothing.yaml", "bake a cake " * 30])
+def test_contracts_are_a_file(at, db, goal):
+    done = at("run", goal, "--planner", "contracts", "--db", db)
+    assert (done.returncode, db.exists(), "PRD4205" in done.stderr) == (6, False, True), done.stderr
+    assert "planning from contracts needs a file" in done.stderr
+
+
 @pytest.mark.parametrize("planner", ["model", "contracts"])
 def test_planners_that_need_more_say_so(at, planner):
     done = at("plan", "bake a cake", "--planner", planner)

@@ -96,6 +96,12 @@ def lacking(plan: Plan, means: Means) -> list[Problem]:
     return [each for some in found for each in some]
 
 
+def unknown(index: Index, means: Means) -> list[Problem]:
+    """The agents and ways of working that a plan calls for by name and that are not there."""
+    named = replace(means, models=None)
+    return [each for each in _heads(index, named) if each.code in {AGENT, STRATEGY} and each.severity == "error"]
+
+
 def _inputs(plan: Plan, means: Means) -> Iterator[Problem]:
     for name, schema in plan.inputs.items() if means.inputs is not None else ():
         if "default" not in schema and name not in (means.inputs or ()):
@@ -161,8 +167,12 @@ def _nobody(name: str, path: Path, means: Means, whose: str = "") -> Problem:
 def _beside(agent: Agent, way: str, path: Path, means: Means) -> Iterator[Problem]:
     """Whoever judges what an agent does, and whoever its options have do it, has to be there as well."""
     from perdure.agents.strategies import OPTIONS  # noqa: PLC0415  few plans have agents
+    from perdure.agents.strategies.adapted import ADAPTED, own_way  # noqa: PLC0415  as above
     from perdure.agents.strategies.options import OptionsError, options_of  # noqa: PLC0415  as above
 
+    if (way == ADAPTED) != (agent.loop is not None):
+        yield Problem(STRATEGY, f'"{agent.name}" cannot work by "{way}"', path, own_way(agent))
+        return
     try:
         options = options_of(agent, way, OPTIONS[way]) if way in OPTIONS else None
     except OptionsError as wrong:

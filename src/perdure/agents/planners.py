@@ -6,6 +6,7 @@ A planner makes a plan, or declines with a reason. `plan_for` tells the reasons 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from os.path import isfile
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
@@ -186,12 +187,20 @@ def _untaken(made: ExecutionPlan, known: Mapping[str, Raw]) -> list[str]:
 def by_contracts(asked: Asked) -> Made | Declined:
     """From what tools require and change; the goal is a file that says what is wanted."""
     file = Path(asked.goal)
-    if not file.is_file():
+    if not isfile(file):  # noqa: PTH113  pathlib breaks at goals that are longer than a name may be
         return Declined("planning from contracts needs a file that says what holds and what is wanted")
     from perdure.agents.contracts import load_contracts, plan_from_contracts  # noqa: PLC0415  few goals are files
 
     found = plan_from_contracts(load_contracts(file), asked.tools.values())
-    return Made(found.usable(), "contracts", (f"the wanted facts follow, at a cost of {found.cost:g}",))
+    plan, values = found.usable(), asked.known(wants_of({"properties": found.usable().inputs}))
+    inputs = {name: {**schema, **_default_in(values, name)} for name, schema in plan.inputs.items()}
+    left = tuple(f"-i {name}" for name in values if name not in inputs)
+    why = (f"the wanted facts follow, at a cost of {found.cost:g}",)
+    return Made(plan.model_copy(update={"inputs": inputs}), "contracts", why, left=left)
+
+
+def _default_in(values: Mapping[str, Raw], name: str) -> dict[str, Raw]:
+    return {"default": values[name]} if name in values else {}
 
 
 def unplanned(asked: Asked, why: str) -> Made:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 from perdure.agents.agent import Agent
 from perdure.agents.strategies import OPTIONS, strategies
 from perdure.agents.strategies.accepting import accepted, heard, is_judged
-from perdure.agents.strategies.adapted import changed
+from perdure.agents.strategies.adapted import ADAPTED, changed, own_way
 from perdure.agents.strategies.delegate import delegate, is_delegated
 from perdure.agents.strategies.options import options_of
 from perdure.agents.strategies.reflexion import ReflexionOptions
@@ -21,8 +21,6 @@ from perdure.plan.model.parts import ANYBODY
 from perdure.plan.problems import did_you_mean
 from perdure.tools import AnyTool
 
-ADAPTED: Final = "adapted"
-"""How agents of other frameworks work, and nobody else."""
 REFLEXION: Final = "reflexion"
 SEATED: Final = "seated."
 """Stands before the strategy of an agent that was chosen already."""
@@ -115,10 +113,11 @@ class Roster:
         if agent.name == ANYBODY:
             raise BadAgent(f'"{ANYBODY}" stands for whoever has the skills of a step', "give the agent another name")
         if agent.strategy not in self._strategies:
-            hint = did_you_mean(agent.strategy, self._strategies) or f"one of {', '.join(sorted(self._strategies))}"
+            known = sorted(self._strategies.keys() - {ADAPTED})
+            hint = did_you_mean(agent.strategy, known) or f"one of {', '.join(known)}"
             raise BadAgent(f'"{agent.name}" works by "{agent.strategy}", which there is not', hint)
         if (agent.strategy == ADAPTED) != (agent.loop is not None):
-            raise BadAgent(f'"{agent.name}" cannot work by "{agent.strategy}"', _own_way(agent))
+            raise BadAgent(f'"{agent.name}" cannot work by "{agent.strategy}"', own_way(agent))
         options_of(agent, agent.strategy, OPTIONS[agent.strategy])
         self._check_attempts(agent)
         for name in agent.fallbacks:
@@ -165,7 +164,7 @@ class Roster:
         if is_judged(view):
             return heard(view)
         if (strategy == ADAPTED) != (agent.loop is not None):
-            told = f'"{agent.name}" cannot work by "{strategy}"; {_own_way(agent)}'
+            told = f'"{agent.name}" cannot work by "{strategy}"; {own_way(agent)}'
             return Finish("failure", failure=Failure("invalid", told))
         return accepted(view, self._strategies[strategy](view, agent))
 
@@ -178,12 +177,6 @@ class Roster:
         agent = self._agents.get(name)
         strategy = wanted or (agent.strategy if agent else "react")
         return SEATED + strategy if strategy in self._strategies else strategy
-
-
-def _own_way(agent: Agent) -> str:
-    if agent.loop is not None:
-        return "another framework has made it, and it works in its own way: leave `strategy` out"
-    return f'"{ADAPTED}" is for agents that another framework has made, by `perdure.agents.adapted`'
 
 
 def _with_tools(agent: Agent, known: Sequence[str] | None, *, planning: bool) -> Agent:

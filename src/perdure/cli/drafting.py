@@ -19,11 +19,12 @@ from perdure.config.policy import load_policy
 from perdure.config.secrets import load_secrets
 from perdure.core.ladder import UNASKED
 from perdure.engine.result import Result
+from perdure.models.answering import read_value
 from perdure.models.tiers import CONFIGURE
 from perdure.plan import Plan
 from perdure.plan.index import Index
 from perdure.plan.model.parts import ID_PATTERN
-from perdure.plan.raw import Raw
+from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.reading import read_data
 from perdure.plan.shortening import shortened
 from perdure.tools import AnyTool
@@ -69,10 +70,10 @@ def drafted(asked: Asked, settings: Settings, own: Sequence[AnyTool]) -> Made:
     agent = PLANNERS[found.complexity]
     facts = {"tools": shown, **_told_of(given), **_secrets_here()}
     run, result = carried_out(_drafted(agent, asked.goal, facts, Manner(settings, tuple(own))))
-    if result.output is None:
+    if result.status != "succeeded":
         why = result.failure.message if result.failure else result.status
         raise NoPlanner(f"no plan could be made: model: {why}", f"see: perdure show {run}")
-    plan = read_data({**_with_values(result.output, given), "adjust": ANEW}).usable()
+    plan = _plan_in(result.output, given, agent, run)
     why = (f"the goal is {found.complexity}: {found.why}", f"the agent {agent} made it: perdure show {run}")
     return Made(plan, "model", why, left=tuple(_untaken(plan, given)))
 
@@ -97,6 +98,17 @@ async def _drafted(agent: str, goal: str, facts: Mapping[str, Any], manner: Mann
         return run.id, await run.result()
 
 
+def _plan_in(output: Any, given: Mapping[str, Raw], agent: str, run: str) -> Plan:
+    """The plan that an agent gave. One of the user's own may work in another way, and write its plan as a text."""
+    found: Any = read_value(output, None)[0] if isinstance(output, str) else output
+    read = read_data({**_with_values(found, given), "adjust": ANEW} if is_mapping(found) else found)
+    if read.plan is not None and not read.errors:
+        return read.plan
+    told = f'what the agent "{agent}" has answered is no plan: {read.errors[0].message}'
+    hint = f"give it `strategy: draft`, or have it answer with a plan as JSON; see: perdure show {run}"
+    raise NoPlanner(f"no plan could be made: model: {told}", hint)
+
+
 # ------------------------------------------------------------------------------- values that are given
 
 
@@ -106,9 +118,11 @@ def _told_of(given: Mapping[str, Raw]) -> dict[str, Any]:
     return {INPUTS: told} if told else {}
 
 
-def _with_values(document: Mapping[str, Any], given: Mapping[str, Raw]) -> dict[str, Any]:
+def _with_values(document: Mapping[str, Any], given: Mapping[str, Raw]) -> Mapping[str, Any]:
     """A plan whose inputs have the values that were given, unless somebody gives others when it begins."""
-    inputs: Mapping[str, Any] = document.get(INPUTS, {})
+    inputs = document.get(INPUTS)
+    if not is_mapping(inputs):
+        return document
     values = {name: {**_kind_of(given[name]), "default": given[name]} for name in inputs if name in given}
     return {**document, INPUTS: {**inputs, **values}}
 

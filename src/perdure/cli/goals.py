@@ -122,14 +122,14 @@ def made_for_run(goal: str, toolbox: Toolbox, given: Mapping[str, Any]) -> Plan:
     """The plan of a goal that is carried out at once: it does all that the goal says, and nothing stands in its way."""
     tools = known_here(given["addresses"])
     made = _planned_or_not(goal, tools, given)
-    if not given["as_json"]:
+    found = [*lacks(made, tools, settings_for(given.get("db"))), *check(made.plan, toolbox)]
+    problems = errors_in(dict.fromkeys(found))
+    if not given["as_json"] and not (problems and made.planner == "nobody"):  # nobody is about to do it
         tell(made)
     plan = made.whole(
         f"say it in other words, or look at the plan first: perdure plan {shlex.quote(goal)} -o plan.yaml"
     )
-    if problems := errors_in(
-        dict.fromkeys([*lacks(made, tools, settings_for(given.get("db"))), *check(plan, toolbox)])
-    ):
+    if problems:
         refuse(problems, as_json=given["as_json"])
     return plan
 

@@ -34,7 +34,7 @@ from perdure.plan.problems import errors_in
 from perdure.plan.reading import Reading
 from perdure.tools import AnyTool, toolbox_of
 
-PLANNERS: Final = ("template", "tools", "model")
+PLANNERS: Final = ("template", "tools", "contracts", "model")
 """Who may be named to make a plan of a goal."""
 
 
@@ -59,7 +59,8 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     """Carry out PLAN (YAML or JSON; - for standard input) and follow it.
 
     For a GOAL, several words in quotation marks, a plan is made first, as `perdure plan` does it. If a model was asked
-    and found none, an agent works on the goal without a plan, and you are told so; not with --planner.
+    and found none, an agent works on the goal without a plan, and you are told so; not with --planner. For contracts,
+    GOAL is a file.
 
     The run's id comes first, on standard error; its output comes last, on standard output. Ctrl-C pauses the run at a
     safe point; a second one leaves at once, and nothing that was done is forgotten.
@@ -92,6 +93,8 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
 
 
 def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
+    if given["planner"] == "contracts":
+        return _made(name, toolbox, given)  # a file says what is wanted
     if not name.strip():
         raise click.UsageError("say a goal or a file: this is empty")
     if not is_goal(name):
@@ -100,9 +103,13 @@ def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> t
                 raise click.UsageError(f"--{word} is for a GOAL, several words in quotation marks; this is a plan")
         found = readable(name, limits_from(dict(given)), toolbox, as_json=given["as_json"])
         return found, inputs_from(found.usable().inputs, given["pairs"], given["file"])
+    return _made(name, toolbox, given)
+
+
+def _made(goal: str, toolbox: Toolbox, given: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
     from perdure.cli.goals import made_for_run  # noqa: PLC0415  few need it, and it loads much
 
-    return Reading(made_for_run(name, toolbox, given)), {}
+    return Reading(made_for_run(goal, toolbox, given)), {}
 
 
 async def _rehearsed(

@@ -206,6 +206,7 @@ class Engine:
         `workspace` is the directory it is meant for; another one than that of the engine is refused.
         """
         outline = self.prepare(plan)
+        self._means.check_agents(outline, self._heads)
         place = self._means.place_for(outline, workspace)
         at = self.host.clock.now()
         run = new_id("r", at)

@@ -1,7 +1,7 @@
 """What an engine has to carry out plans with, and whether that is enough for one: better not begun than failed."""
 
 from collections.abc import Container, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from perdure.core.outline import Outline
 from perdure.core.state import Rules, State
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from perdure.agents.feasibility import Means as Told
     from perdure.engine.heads import Heads
 
+NAMING: Final = b'"agent":'
+"""It is in every plan that names an agent."""
+
 
 class Means:
     """The tools of an engine, and what they may reach."""
@@ -35,6 +38,8 @@ class Means:
         """Plans that can be carried out here, by digest."""
         self._sound: set[str] = set()
         """Plans that can be carried out where what they call is there, by digest."""
+        self._staffed: set[str] = set()
+        """Plans whose agents are all here, by digest."""
 
     # ------------------------------------------------------------ plans
 
@@ -55,6 +60,16 @@ class Means:
             raise PlanError(problems)
         self._sound.add(outline.digest)
         known.add(outline.digest)
+
+    def check_agents(self, outline: Outline, heads: "Heads | None") -> None:
+        """`PlanError` if a plan gives work to agents that are not here, or wants it done in a way that is none."""
+        if not self.is_all or heads is None or outline.digest in self._staffed or NAMING not in outline.data:
+            return
+        from perdure.agents.feasibility import unknown  # noqa: PLC0415  most plans have no agents
+
+        if problems := unknown(outline.index, self.told({}, (), heads)):
+            raise PlanError(problems)
+        self._staffed.add(outline.digest)
 
     def told(self, inputs: Mapping[str, Any], secrets: Container[str], heads: "Heads | None") -> "Told":
         """What there is, as those see it who look ahead. Who else performs something may know more than we do."""

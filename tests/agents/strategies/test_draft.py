@@ -75,6 +75,14 @@ def test_m4_a_lookup_comes_first_and_is_followed_by_a_checkpoint():
     assert model.asked[0].remarks[-1].text.startswith("Goal: Assign Mr. Davis ${inputs.secret}")
 
 
+def test_m4_a_step_may_be_called_as_the_checkpoint_would_be():
+    steps = [{**GOOD["steps"][0], "id": "found"}, {**GOOD["steps"][1], "with": {"person": 7, "task": "call"}}]
+    steps[1]["needs"] = ["found"]
+    made, done = drafted(ScriptedModel([{"lookahead": True, "steps": steps}]))
+    assert (made.status, done.status, done.output) == ("succeeded", "succeeded", "call is for 7")
+    assert made.output["checkpoints"] == ["found_"]
+
+
 def test_e12_what_is_wrong_goes_back_with_the_place_and_what_to_write():
     model = ScriptedModel(["I would look first.", BAD, GOOD])
     made, _ = drafted(model)

@@ -195,5 +195,8 @@ def test_e21_nobody_spends_more_than_there_is_and_everybody_ends(strategy, word,
     step = {"recovery": {"other": ["fail"], "stalled": ["fail"]}}
     result = worked(model, step, agent, budget={word: most})
     assert result.status == "failed"
-    used = {"tokens": result.usage.tokens, "calls": result.usage.calls, "steps": 0}[word]
+    used = {"tokens": result.usage.tokens, "calls": result.usage.calls, "steps": result.usage.attempts}[word]
     assert used <= most
+    if word != "tokens":
+        wanted = {"calls": 50, "steps": 100}[word] if strategy == "react" else 3
+        assert used == min(most, wanted)  # whatever can be paid is done

@@ -1,12 +1,17 @@
 """E5 E13 T9: `reflexion`, attempts that learn from those before."""
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 from thinkers import agent, grown_by, prompts, step_of, thought, world_of
 
+from perdure import Engine, Plan, tool
 from perdure.agents.roster import BadAgent, Roster
 from perdure.agents.strategies.options import OptionsError
 from perdure.core import events as e
-from perdure.core.calls import Failure
+from perdure.core.calls import Failure, Outcome
+from perdure.testing.models import ScriptedModel
 
 LONG = {"accept": [{"expr": "size(output) > 3", "title": "long enough"}], "strategy": "single"}
 
@@ -131,6 +136,55 @@ def test_e21_a_round_that_cannot_be_paid_is_not_begun(calls, rounds):
     world = thought(agent("reflexion", options), learner, step=step_of(budget={"calls": calls}))
     assert (world.failure.kind, world.output["rounds"]) == ("unmet", rounds)
     assert len(world.made) == 2 * rounds - 1
+
+
+@tool(name="x.look", repeat="safe")
+def look(at: str) -> str:
+    """Look."""
+    return at
+
+
+WORDY = replace(look, summary="Look. " * 500)
+"""Told at every attempt, it takes a thousand tokens."""
+
+
+def asked_within(tokens):
+    """What a model is asked for within so many tokens, by an agent with a tool that takes many words."""
+    model = ScriptedModel(lambda request: {"lesson": "more"} if request.returns else "xx")
+    me = agent("reflexion", {"accept": ["size(output) > 3"], "recall": 0}, tools=("x.*",), tokens=64)
+
+    async def go():
+        async with Engine.open(tools=[WORDY], agents=[me], models={"default": model}) as engine:
+            step = step_of(budget={"tokens": tokens}, task="What is it?")
+            await (await engine.start(Plan.model_validate({"steps": [step]}))).result()
+
+    asyncio.run(go())
+    return ["lesson" if each.returns else "attempt" for each in model.asked]
+
+
+@pytest.mark.parametrize(("tokens", "rounds"), [(1_000, 0), (1_600, 1), (1_800, 1), (2_400, 3)])
+def test_e21_what_is_told_of_tools_counts_before_another_round_is_begun(tokens, rounds):
+    assert asked_within(tokens) == ["attempt", "lesson"] * (rounds - 1) + ["attempt"] * min(rounds, 1)
+
+
+def test_e21_no_lesson_is_asked_for_where_the_budget_was_too_small():
+    world = thought(agent("reflexion", LONG), lambda *_: Failure("budget", "the limit is reached"))
+    assert (world.failure, len(world.made)) == (Failure("budget", "the limit is reached"), 1)
+
+    def say(prompt, step):
+        return Failure("budget", "the limit is reached") if "Say more" in prompt else learner(prompt, step)
+
+    world = thought(agent("reflexion", {**LONG, "rounds": 5}), say)
+    assert (world.failure.kind, world.output["answer"], world.output["rounds"]) == ("unmet", "xx", 2)
+    assert "It failed: budget: the limit is reached" in world.failure.message
+
+
+def test_e21_no_lesson_is_asked_for_where_the_budget_was_too_small_to_judge():
+    tools = {"x.rate": lambda output: Outcome(exit="failure", failure=Failure("budget", "the limit is reached"))}
+    options = {"judge": {"tool": "x.rate"}, "strategy": "single"}
+    world = thought(agent("reflexion", options), learner, tools)
+    assert (world.failure.kind, len(prompts(world))) == ("unmet", 1)
+    assert world.failure.message == "no attempt could be judged; budget: the limit is reached"
 
 
 def test_a_first_attempt_that_cannot_be_paid_is_left_to_the_budget():

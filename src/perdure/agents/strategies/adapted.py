@@ -19,6 +19,8 @@ from perdure.plan.expr import escaped
 from perdure.plan.expr.path import written
 from perdure.plan.model.parts import JsonObject, Part
 
+ADAPTED: Final = "adapted"
+"""How agents of other frameworks work, and nobody else."""
 STRETCH: Final = "stretch"
 """The tool that lets an agent go on, as in `researcher.stretch`."""
 MODEL: Final = "agent:"
@@ -50,6 +52,13 @@ def adapted(view: View, agent: Agent) -> Move | Finish | None:
     last = view.child(view.memo["stretch"])
     assert last is not None  # noqa: S101  it was grown by a move before
     return work.stretch(list(work.results(last))) if view.fresh[-1].id != last.id else work.go_on(last)
+
+
+def own_way(agent: Agent) -> str:
+    """What to do where an agent is to work in a way that is not for it."""
+    if agent.loop is not None:
+        return "another framework has made it, and it works in its own way: leave `strategy` out"
+    return f'"{ADAPTED}" is for agents that another framework has made, by `perdure.agents.adapted`'
 
 
 def changed(memo: Mapping[str, Any], agent: Agent) -> str:

@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from perdure.agents.agent import Agent
-from perdure.agents.strategies.answering import wanted
+from perdure.agents.prompts import prompt
+from perdure.agents.strategies.answering import schema_of, wanted
 from perdure.agents.strategies.costs import Cost, budgets, call_cost
-from perdure.agents.strategies.words import Words, length_of, who_is
+from perdure.agents.strategies.words import Words, length_of, task_of, who_is
 from perdure.core.growth import Child, View
 from perdure.plan.expr import escaped
 from perdure.plan.tokens import FRAME, PIECES, pieces_in, tokens_in
+from perdure.tools import AnyTool
 
 USUAL_TOKENS: Final = 1024
 """The most an answer may have, where the agent does not say."""
+NOTHING: Final = Words()
 FEWEST: Final = 64
 """Where less than this is left for an answer, it does not fit."""
 
@@ -54,6 +57,13 @@ def ask(  # noqa: PLR0913  each is a part of the question, given by name
     return Asked(step, cost)
 
 
+def opening(view: View, agent: Agent, tools: Mapping[str, AnyTool], note: Words = NOTHING) -> Asked:
+    """The first question of one who acts. What is told of the tools that are offered is read with it."""
+    offered = sum(_length(tools[each]) for each in agent.tools if each in tools)
+    told, words = f"{prompt('react')}\n\n{wanted(view)}", task_of(view).add(note).beside(offered)
+    return ask(view, agent, words, returns=schema_of(view), told=who_is(agent, told), tools=agent.tools)
+
+
 def _opening(agent: Agent, told: str) -> dict[str, Any]:
     """What holds for a whole conversation."""
     said = {"instructions": escaped(told) or None, "temperature": agent.temperature}
@@ -75,6 +85,11 @@ def usual_tokens(agent: Agent) -> int:
 def longest(agent: Agent) -> int:
     """How long an answer may be, in pieces of tokens."""
     return usual_tokens(agent) * PIECES
+
+
+def _length(tool: AnyTool) -> int:
+    """How long it is what a model is told of a tool."""
+    return length_of([tool.name, tool.summary, tool.signature.inputs])
 
 
 def grown(asked: Sequence[Asked], left: Cost) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from perdure.agents.strategies.costs import fits
 from perdure.agents.strategies.follow import PLAN, TOOLS
 from perdure.agents.strategies.options import options_of
 from perdure.agents.strategies.sketch import able_of
-from perdure.agents.strategies.words import Words, facts_of, handed_on, ref, task_of
+from perdure.agents.strategies.words import Words, given_of, handed_on, ref, task_of
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.core.ladder import UNASKED
 from perdure.plan.model.parts import Count, Part
@@ -106,7 +106,7 @@ class _Work:
 
     def _draft(self, names: Sequence[str], by: str) -> Move:
         step = {"agent": self.agent.name, "strategy": "draft", "task": "${inputs.task}"}
-        given = {**facts_of(self.view), TOOLS: list(names)}
+        given = {**given_of(self.view), TOOLS: list(names)}
         memo = {"stage": "draft", "tools": list(names), "by": by}
         # No person is asked because a plan is missing: the task is done without one.
         return Move(add=[{**step, "with": given, "recovery": UNASKED}], memo=memo)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from perdure.agents.agent import Agent
 from perdure.agents.strategies.adopting import adopted
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.words import facts_of
+from perdure.agents.strategies.words import given_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.expr import escaped
@@ -47,7 +47,7 @@ class _Work:
     def draft(self, known: dict[str, Any], plans: int) -> Move:
         """Have a plan made."""
         secrets = {"secrets": sorted(self.view.secrets)} if self.view.secrets else {}
-        facts = {name: path for name, path in facts_of(self.view).items() if name != "tools"}  # it has tools of its own
+        facts = {name: path for name, path in given_of(self.view).items() if name != "tools"}  # it has tools of its own
         given = {**facts, **known, **secrets}
         step = {"agent": self.agent.name, "strategy": "draft", "task": "${inputs.task}", "with": given}
         return Move(add=[step], memo={"stage": "draft", "plans": plans + 1})

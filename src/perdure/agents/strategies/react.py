@@ -11,12 +11,11 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from perdure.agents.agent import Agent
-from perdure.agents.prompts import prompt
-from perdure.agents.strategies.answering import LONGEST, finished, hear, schema_of, wanted
-from perdure.agents.strategies.asking import Asked, ask
+from perdure.agents.strategies.answering import LONGEST, finished, hear, schema_of
+from perdure.agents.strategies.asking import NOTHING, Asked, ask, opening
 from perdure.agents.strategies.mending import mend
 from perdure.agents.strategies.options import options_of
-from perdure.agents.strategies.words import Words, length_of, task_of, who_is
+from perdure.agents.strategies.words import Words, length_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.plan.expr import escaped
@@ -28,7 +27,6 @@ from perdure.tools import AnyTool
 _TOOL: Final = re.compile(TOOL_PATTERN)
 _ODD: Final = re.compile(r"[\"'\\\r\n]")
 """What the name of an argument cannot have, if it is to stand in a path."""
-NOTHING: Final = Words()
 
 
 class Reacting(Part):
@@ -48,7 +46,7 @@ def react(view: View, agent: Agent, tools: Mapping[str, AnyTool], note: Words = 
         return None
     work = _Work(view, agent, options_of(agent, "react", Reacting), note)
     if view.first:
-        return work.begin(sum(_length(tools[each]) for each in agent.tools if each in tools))
+        return work.begin(tools)
     thought = view.child(view.memo["thought"])
     assert thought is not None  # noqa: S101  it was grown by the move before
     if view.fresh[-1].id != thought.id:
@@ -65,11 +63,9 @@ class _Work:
 
     # ------------------------------------------------------------ thinking
 
-    def begin(self, offered: int) -> Move | Finish:
-        """The first thought. What is told of the tools is so many pieces of tokens long."""
-        told, words = f"{prompt('react')}\n\n{wanted(self.view)}", task_of(self.view).add(self.note).beside(offered)
-        how: Mapping[str, Any] = {"told": who_is(self.agent, told), "tools": self.agent.tools}
-        return self._thought(ask(self.view, self.agent, words, returns=schema_of(self.view), **how))
+    def begin(self, tools: Mapping[str, AnyTool]) -> Move | Finish:
+        """The first thought."""
+        return self._thought(opening(self.view, self.agent, tools, self.note))
 
     def think(self, last: Child, results: Sequence[Any]) -> Move | Finish:
         """Go on with the conversation."""
@@ -140,8 +136,3 @@ def _step(thought: str, number: int, call: Mapping[str, Any]) -> dict[str, Any]:
 def _told(child: Child) -> Any:
     """What a model is told of a call that was made."""
     return f"{child.failure.kind}: {child.failure.message}" if child.failure else child.output
-
-
-def _length(tool: AnyTool) -> int:
-    """How long it is what a model is told of a tool."""
-    return length_of([tool.name, tool.summary, tool.signature.inputs])

@@ -6,7 +6,7 @@ Nothing that an attempt did is undone: the next one goes on from what it finds. 
 over. Where there is a memory, a first step looks for those of earlier runs with the same task.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -15,19 +15,20 @@ from pydantic_core import PydanticCustomError
 
 from perdure.agents.agent import Agent
 from perdure.agents.strategies.answering import hear, schema_of
-from perdure.agents.strategies.asking import Asked, ask, grown, longest
+from perdure.agents.strategies.asking import Asked, ask, grown, longest, opening
 from perdure.agents.strategies.costs import COUNTED, FREE, Cost, fits, lacking, rest_of, share_of, sum_of
 from perdure.agents.strategies.judging import Judge
 from perdure.agents.strategies.options import options_of
 from perdure.agents.strategies.recalling import SEARCH, recall_step, recalled, told
 from perdure.agents.strategies.trying import Trials
-from perdure.agents.strategies.words import Words, facts_of, length_of, ref, task_of
+from perdure.agents.strategies.words import Words, facts_of, given_of, length_of, ref, task_of
 from perdure.core.calls import Failure
 from perdure.core.growth import Child, Finish, Move, View
 from perdure.core.lessons import LESSON as LEARNED
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError, parse
 from perdure.plan.model.parts import Amount, Count, Criterion, JsonObject, Line, Many, Name, Number, Part
+from perdure.tools import AnyTool
 
 LESSON: Final[dict[str, Any]] = {
     "type": "object",
@@ -68,11 +69,11 @@ class ReflexionOptions(Part):
         return self
 
 
-def reflexion(view: View, agent: Agent, tools: Container[str] = ()) -> Move | Finish | None:
+def reflexion(view: View, agent: Agent, tools: Mapping[str, AnyTool]) -> Move | Finish | None:
     """Attempt, judge, reflect, and attempt again. `tools`: those that there are, where that is known."""
     options = options_of(agent, "reflexion", ReflexionOptions)
     judge = options.judge or (None if options.accept else Judge(model=agent.model))
-    rounds = _Rounds(view, agent, options, judge and Trials(view, agent, judge))
+    rounds = _Rounds(view, agent, options, judge and Trials(view, agent, judge), tools)
     if view.first:
         return rounds.recall() if options.recall and SEARCH in tools else rounds.attempt(_START)
     return None if view.live else rounds.go_on(view.fresh[-1])
@@ -87,6 +88,7 @@ class _Rounds:
     agent: Agent
     options: ReflexionOptions
     trials: Trials | None
+    tools: Mapping[str, AnyTool]
 
     def go_on(self, news: Child) -> Move | Finish:
         """Look at what came of the last move."""
@@ -124,8 +126,7 @@ class _Rounds:
         if known := self._known(memo):
             task += f"\n\nThis was tried before. What was learned:{told(known)}"
         step: dict[str, Any] = {"agent": self.view.agent, "strategy": self.options.strategy, "task": task}
-        shown = {"context": "${inputs.context}"} if self.view.context else {}
-        step |= {"with": {**facts_of(self.view), **shown}, "verdicts": list(self.view.verdicts)}
+        step |= {"with": given_of(self.view), "verdicts": list(self.view.verdicts)}
         return step if self.view.returns is None else {**step, "returns": dict(self.view.returns)}
 
     def _own_step(self, memo: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,7 +149,11 @@ class _Rounds:
 
     def _call_cost(self) -> Cost:
         """What an attempt takes at least, as far as that can be told."""
-        return {"steps": 1} if self.options.attempt else ask(self.view, self.agent, task_of(self.view)).cost
+        if self.options.attempt:
+            return {"steps": 1}
+        if self.options.strategy == "react":
+            return opening(self.view, self.agent, self.tools).cost
+        return ask(self.view, self.agent, task_of(self.view), returns=schema_of(self.view)).cost
 
     # ------------------------------------------------------------ judging
 
@@ -193,6 +198,8 @@ class _Rounds:
             return self._finish({**memo, "best": [score, attempt.id]})
         words = Words().say("It could not be judged." if score is None else f"Its score is {score:g}.")
         tried = self.view.child(trial) if trial else None
+        if tried is not None and _is_broke(tried):
+            return self._give_up({**memo, "best": best}, attempt, words, f"; {_why(tried)}")
         if tried is not None and tried.exit == "success":
             words = words.say("\nThe judgement:\n").show(f"steps.{trial}.output.judge", tried.output["judge"])
         return self._reflect({**memo, "best": best}, attempt, words)
@@ -200,8 +207,8 @@ class _Rounds:
     # ------------------------------------------------------------ lessons
 
     def _reflect(self, memo: Mapping[str, Any], attempt: Child, wrong: Words) -> Move | Finish:
-        """Ask for a lesson, if there is another round that it is for."""
-        if memo["round"] >= self.options.rounds:
+        """Ask for a lesson, if there is another round that it is for. None mends that the budget was too small."""
+        if memo["round"] >= self.options.rounds or _is_broke(attempt):
             return self._give_up(memo, attempt, wrong, "")
         asked = self._question(memo, attempt, wrong)
         next_ = sum_of(self._call_cost(), self._judge_cost())
@@ -251,6 +258,10 @@ class _Rounds:
 
 def _lesson(id_: str) -> str:
     return f"steps.{id_}.output.value.lesson"
+
+
+def _is_broke(child: Child) -> bool:
+    return child.failure is not None and child.failure.kind == "budget"
 
 
 def _why(child: Child) -> str:

@@ -25,7 +25,7 @@ NEW: Final = "_new"
 BESIDE: Final = ("planning.", "agents.")
 """What the names of tools begin with that are about plans and agents: a plan that is made does not call them."""
 FOUND: Final = "found"
-"""The checkpoint after what had to be looked up."""
+"""The checkpoint after what had to be looked up, unless a step is called so."""
 Step = Mapping[str, Any]
 
 
@@ -60,7 +60,8 @@ def document_of(sketch: Mapping[str, Any], goal: str, inputs: Iterable[str] = ()
     given = {name: dict[str, Any]() for name in inputs}
     head: dict[str, Any] = {"perdure": 1, "goal": goal, **({"inputs": given} if given else {}), **_output(steps)}
     if sketch.get("lookahead") and any(each["needs"] for each in steps):
-        return {**head, "requires_lookahead": True, "checkpoints": [FOUND], "steps": _with_checkpoint(steps)}
+        place = _place_among(steps)
+        return {**head, "requires_lookahead": True, "checkpoints": [place], "steps": _with_checkpoint(steps, place)}
     return {**head, "steps": steps}
 
 
@@ -150,8 +151,14 @@ def _named_in(given: Mapping[str, Any]) -> Iterator[str]:
             yield from (str(each.parts[0]) for each in expression.references if each.root == "steps" and each.parts)
 
 
-def _with_checkpoint(steps: Sequence[Step]) -> list[Step]:
+def _place_among(steps: Sequence[Step]) -> str:
+    """The name of the checkpoint, which no step has."""
+    taken = {each["id"] for each in steps}
+    return next(each for n in range(len(taken) + 1) if (each := FOUND + "_" * n) not in taken)
+
+
+def _with_checkpoint(steps: Sequence[Step], place: str) -> list[Step]:
     """What had to be looked up, a place to go on from, and the rest."""
     first = [each for each in steps if not each["needs"]]
-    rest = [{**each, "needs": [*each["needs"], FOUND]} for each in steps if each["needs"]]
-    return [*first, {"id": FOUND, "checkpoint": True, "needs": [each["id"] for each in first]}, *rest]
+    rest = [{**each, "needs": [*each["needs"], place]} for each in steps if each["needs"]]
+    return [*first, {"id": place, "checkpoint": True, "needs": [each["id"] for each in first]}, *rest]

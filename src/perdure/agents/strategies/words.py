@@ -80,10 +80,14 @@ def facts_of(view: View) -> dict[str, Any]:
     return {name: ref(path) for name, path in _named(view).items()}
 
 
+def given_of(view: View) -> dict[str, Any]:
+    """What an agent was given and shown of earlier results, to hand it on as it is."""
+    return facts_of(view) | ({"context": ref("inputs.context")} if view.context else {})
+
+
 def handed_on(view: View, **more: Any) -> dict[str, Any]:
     """A step that does the same task, with the same facts and more, for an answer of the same form."""
-    facts = facts_of(view) | ({"context": ref("inputs.context")} if view.context else {})
-    step: dict[str, Any] = {"task": ref("inputs.task"), "with": facts | more}
+    step: dict[str, Any] = {"task": ref("inputs.task"), "with": given_of(view) | more}
     step |= {"returns": view.returns} if view.returns is not None else {}
     return step | ({"verdicts": list(view.verdicts)} if view.verdicts else {})
 
