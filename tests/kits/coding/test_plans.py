@@ -195,6 +195,31 @@ async def test_a_plan_calls_it_on_a_copy_and_compares_before_and_after(shop):
     assert seen(shop) == before
 
 
+async def test_thousands_of_tests_are_known_by_name_and_expressions_can_still_look_at_the_report(shop):
+    cases = [
+        f'<testcase classname="tests.some.module_{n % 50}.TestThing" name="test_number_{n}"/>' for n in range(9_000)
+    ]
+    for name, kept in (("all", cases), ("less", [*cases[1:], '<testcase name="new"><skipped/></testcase>'])):
+        write(shop, {f"{name}.xml": f"<testsuite>{''.join(kept)}</testsuite>"})
+    step = {"plan": "coding.prove", "with": {"command": ["cp", "all.xml", "out.xml"], "report": "out.xml"}}
+    again = {"command": ["cp", "less.xml", "out.xml"], "before": "${steps.a.output.report}"}
+    plan = Plan.model_validate(
+        {
+            "steps": [
+                {"id": "a", **step},
+                {"id": "whole", "decide": "steps.a.output.report != null && steps.a.output.report.ok ? 'b' : 'bad'", "choices": ["b", "bad"]},
+                {"id": "bad", "fail": "it is not"},
+                {"id": "b", **step, "with": {**step["with"], **again}},
+            ],
+            "output": "${steps.b.output.compared}",
+        }
+    )  # fmt: skip
+    async with opened(shop) as engine:
+        result = await asyncio.wait_for((await engine.start(plan)).result(), 120)
+    assert (result.status, result.output["ok"], result.output["fewer"]) == ("succeeded", False, 1), result.failure
+    assert result.output["gone"] == ["tests.some.module_0.TestThing.test_number_0"]
+
+
 # ------------------------------------------------------------------------------- kills
 
 

@@ -13,6 +13,7 @@ from tested_projects import MIXED, PLAIN, ran, write
 
 from perdure.kits.coding.results import Failing, Ran, Report, broken, compare, report_of
 from perdure.kits.coding.results.found import DETAIL
+from perdure.kits.coding.results.naming import written
 from perdure.kits.coding.results.report import identity
 
 ON = "--continue-on-collection-errors"
@@ -708,7 +709,27 @@ def test_all_tests_that_were_run_in_either_of_two_runs_are_known(tmp_path):
     """With -x the second run may end earlier; what it did not come to was run all the same."""
     text = FLAKY.format(turns=0, bad=1).replace("test_turns", "test_a_turns")
     report = twice(project(tmp_path, test_f=text), "-m", "pytest", "-x", report=True)
-    assert (report.passing, report.ran) == (["test_f.A.test_bad", "test_f.A.test_good"], 4)
+    assert (report.passing, report.ran) == ({"test_f.A.test_bad", "test_f.A.test_good"}, 4)
+
+
+@given(st.frozensets(st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=30)), st.data())
+def test_names_in_short_are_the_same_names(tests, data):
+    passing = data.draw(st.frozensets(st.sampled_from(sorted(tests)))) if tests else frozenset()
+    report = Report(ok=True, how="junit", known=written(passing, tests - passing))
+    assert (report.passing, report.skipping) == (passing, tests - passing)
+    assert Report(ok=True, how="junit", known="\n+x y\n+0 a\n-9").passing == {"a"}
+
+
+def test_too_many_names_are_not_kept_and_tests_are_counted():
+    def cases(many):
+        return "".join(f'<testcase classname="{"x" * 40}{n:06}" name="a"/>' for n in range(many))
+
+    def made(many):
+        return report_of(Ran(code=0, collected={"r.xml": f"<testsuite>{cases(many)}</testsuite>"}))
+
+    few, many = made(5_000), made(20_000)
+    assert (len(few.passing), many.passing, many.ran) == (5_000, None, 20_000)
+    assert (compare(few, many).ok, compare(many, made(19_999)).ok) == (True, False)
 
 
 def test_names_of_any_length_are_known_again(tmp_path):

@@ -48,7 +48,9 @@ def compare(before: Report | None, after: Report | None) -> Comparison:
     left = lost(before, after) if before else Lost()
     made = _compared(before or Report(ok=True, how=after.how), after, left)
     summary = _summary(made, after, left) if before else _first(after)
-    return made.model_copy(update={"summary": summary, "gone": made.gone[:NAMED]})
+    return made.model_copy(
+        update={"summary": summary, "skipped_now": made.skipped_now[:NAMED], "gone": made.gone[:NAMED]}
+    )
 
 
 def _compared(before: Report, after: Report, left: Lost) -> Comparison:

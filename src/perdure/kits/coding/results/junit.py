@@ -137,7 +137,7 @@ def _refuse(*_: object) -> None:
 
 def _name_of(attributes: Mapping[str, str]) -> str:
     parts = (attributes.get("classname", ""), attributes.get("name", ""))
-    return cut(".".join(each for each in parts if each) or "?", NAME)
+    return cut(".".join(each for each in parts if each).replace("\n", " ") or "?", NAME)
 
 
 def _told(test: str, outcome: _Outcome) -> Failing:

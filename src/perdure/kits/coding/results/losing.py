@@ -44,7 +44,7 @@ def lost(before: Report, after: Report) -> Lost:
         return Lost()
     fewer = max(0, before.ran - after.ran) if before.ran is not None and after.ran is not None else 0
     is_vaguer = _telling(after) < _telling(before)
-    if before.passing is None or after.passing is None:
+    if before.known is None or after.known is None:
         more = max(0, (after.skipped or 0) - (before.skipped or 0))
         return Lost(fewer=fewer, is_named=False, more_skipped=more, is_vaguer=is_vaguer)
     more = max(0, len(after.skipping) - len(before.skipping))
@@ -53,13 +53,13 @@ def lost(before: Report, after: Report) -> Lost:
 
 def mended(before: Report, after: Report, left: Lost) -> Iterator[str]:
     """The tests that have failed before and are known to pass now."""
-    passing = None if after.passing is None else _Tests(after.passing)
+    passing = None if before.known is None or after.passing is None else _Tests(after.passing)
     for test, name in before.failing.items():
         if test in after.failing:
             continue
         if test == WHOLE:
             yield from (name,) if after.ok else ()
-        elif passing is not None and before.passing is not None:
+        elif passing is not None:
             yield from (name,) if passing.have(test) else ()
         elif not left.is_worse:
             yield name
@@ -71,7 +71,7 @@ def _telling(report: Report) -> int:
 
 def _named(before: Report, after: Report) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tests that are skipped now, and those that are gone."""
-    was = {**{each: each for each in before.passing or ()}, **before.failing}
+    was = {**{each: each for each in sorted(before.passing or ())}, **before.failing}
     was.pop(WHOLE, None)
     run, skipping = _Tests([*(after.passing or ()), *after.failing]), _Tests(after.skipping)
     left = {test: name for test, name in was.items() if not run.have(test)}

@@ -4,6 +4,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from perdure.kits.coding.results.naming import PASSED, SKIPPED, names
+
 How = Literal["junit", "pytest", "unittest", "exit_code"]
 WHOLE: Final = "the whole command"
 """Stands for a test where nobody knows which one it was."""
@@ -11,8 +13,8 @@ LISTED: Final = 50
 """Failures that are told in full."""
 NAMED: Final = 1_000
 """Further ones that are told by name."""
-KNOWN: Final = 50_000
-"""Tests that are known by name; if there are more, they are only counted."""
+KNOWN: Final = 128 * 1024
+"""Letters for the names of all tests, each written in short; if they take more, tests are only counted."""
 
 
 class Failing(BaseModel):
@@ -56,10 +58,8 @@ class Report(BaseModel):
     """All of it in a line."""
     ran: int | None = None
     """How many tests have passed or failed, each counted once; none that was skipped."""
-    passing: Annotated[list[str], Field(max_length=KNOWN)] | None = None
-    """What each test that has passed is known again by; null: nobody has said which."""
-    skipping: Annotated[list[str], Field(max_length=KNOWN)] = []
-    """The same of those that were skipped."""
+    known: Annotated[str, Field(max_length=KNOWN)] | None = None
+    """Which tests have passed and which were skipped, in short; null: nobody has said it, or they are too many."""
 
     @property
     def is_named(self) -> bool:
@@ -67,6 +67,16 @@ class Report(BaseModel):
         if self.ok or self.broken is not None:
             return True
         return self.more is not None and self.more <= len(self.also) and WHOLE not in self.failing
+
+    @property
+    def passing(self) -> frozenset[str] | None:
+        """What each test that has passed is known again by; None: nobody has said which."""
+        return None if self.known is None else frozenset(names(self.known, PASSED))
+
+    @property
+    def skipping(self) -> frozenset[str]:
+        """The same of those that were skipped, where it is said which have passed."""
+        return frozenset(names(self.known or "", SKIPPED))
 
     @property
     def failing(self) -> dict[str, str]:

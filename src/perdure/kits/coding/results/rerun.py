@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from perdure.kits.coding.results.found import Found, Ran
+from perdure.kits.coding.results.naming import written
 from perdure.kits.coding.results.reading import NO_TESTS, Reading, reading
 from perdure.kits.coding.results.report import KNOWN, LISTED, NAMED, WHOLE, Report, identity
 from perdure.kits.coding.results.telling import summary_of
@@ -106,16 +107,18 @@ def _report(run: Reading, flaky: tuple[str, ...], old: Collection[str]) -> Repor
         notes=list(run.notes),
         seconds=run.seconds,
         ran=found.ran,
+        known=_known(found, run.failing),
     )
-    return _told(made.model_copy(update=_known(found, run.failing)))
+    return _told(made)
 
 
-def _known(found: Found, failing: Collection[str]) -> dict[str, list[str]]:
-    """The tests that have passed and that were skipped, if they are named and not too many."""
-    if found.passing is None or len(found.passing) + len(found.skipping) > KNOWN:
-        return {}
+def _known(found: Found, failing: Collection[str]) -> str | None:
+    """Which tests have passed and which were skipped, if that is said and not too long."""
+    if found.passing is None:
+        return None
     passing = found.passing.difference(failing)
-    return {"passing": sorted(passing), "skipping": sorted(found.skipping.difference(passing, failing))}
+    text = written(passing, found.skipping.difference(passing, failing))
+    return text if len(text) <= KNOWN else None
 
 
 def _told(report: Report) -> Report:
