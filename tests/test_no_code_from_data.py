@@ -17,6 +17,7 @@ BY_A_NAME = {
     ("perdure/__init__.py", "__getattr__", "getattr"): TABLE,
     ("perdure/__init__.py", "__getattr__", "import_module"): TABLE,
     ("perdure/agents/__init__.py", "__getattr__", "getattr"): TABLE,
+    ("perdure/agents/__init__.py", "__getattr__", "import_module"): TABLE,
     ("perdure/agents/cheapest.py", "_declared", "getattr"): TABLE,
     ("perdure/agents/contracts/drafting.py", "draft", "getattr"): TABLE,
     ("perdure/agents/feasibility.py", "_beside", "getattr"): TABLE,

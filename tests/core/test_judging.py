@@ -36,6 +36,7 @@ def test_a_judge_that_is_content(said):
     [
         (False, "unmet", "not met: x.one"),
         ({"met": False, "why": "too long"}, "unmet", "not met: x.one: too long"),
+        ({"met": False, "fixes": ["cut it", "or go"]}, "unmet", "not met: x.one: to mend it: cut it; or go"),
         ("perhaps", "invalid", "x.one says 'perhaps'; a judge says true, false or {met, why}"),
         ({"met": 1}, "invalid", "a judge says"),
         (NO, "logic", "x.one, which judges it, failed: no"),

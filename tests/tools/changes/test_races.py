@@ -11,6 +11,8 @@ from perdure.tools.builtin.files import delete, edit, write
 from perdure.tools.changes import Images, take_back
 from perdure.tools.failure import ToolFailure
 
+EARLY = 0.0003
+"""Seconds: most of what a deed takes is waiting for late savers, and between looking and changing is little."""
 LINES = b"".join(b"line %d\n" % n for n in range(200))
 
 
@@ -54,9 +56,10 @@ def test_no_save_is_lost(save, deed, memory, trials):
         draw = random.Random(f"{save.__name__} {deed} {n}")
         path.write_bytes(LINES)
         theirs = LINES.replace(b"line 7\n", b"line 7 by user %d\n" % n)
-        user = User(save, path, theirs, draw.uniform(0, takes))
+        at = draw.choice([draw.uniform(0, takes), draw.uniform(-EARLY, EARLY)])
+        user = User(save, path, theirs, max(0, at))
         user.start()
-        outcome, took = raced(deed, hands, n, user)
+        outcome, took = raced(deed, hands, n, user, max(0, -at))
         takes += (min(took, 0.1) - takes) / 8
         user.join()
         seen[outcome[0]] += 1
@@ -67,14 +70,15 @@ def test_no_save_is_lost(save, deed, memory, trials):
     assert seen["theirs"] or not trials.suffice, "nobody was ever in the way; the race is none"
 
 
-def raced(deed, hands, n, user):
-    """Do it while somebody saves; who came through, and what was said."""
+def raced(deed, hands, n, user, late):
+    """Do it while somebody saves, or a little later; who came through, and what was said."""
     context = context_of(hands, f"key {n}")
     arguments = [{"path": "f", "old": "line 100\n", "new": "ours\n"}]
     output, began = None, 0.0
     if deed == "undo":
         output = edit.function([type("E", (), {"every": False} | arguments[0])], context)
     user.went.set()
+    time.sleep(late)
     began = time.monotonic()
     try:
         if deed == "edit":

@@ -2,7 +2,6 @@
 
 import errno
 import os
-from contextlib import suppress
 from typing import Final
 
 from perdure.tools.changes.conflict import Conflict
@@ -78,8 +77,7 @@ def _named(draft: Spot, spot: Spot) -> None:
 
 def _clear(spot: Spot, tag: str) -> None:
     """Remove what was not made to its end."""
-    with suppress(FileNotFoundError):
-        os.rmdir(f"{OURS}{tag}-new", dir_fd=spot.directory)
+    spot.beside(f"{OURS}{tag}-new").remove_directory()
 
 
 def _moded(spot: Spot, mode: int) -> bool:

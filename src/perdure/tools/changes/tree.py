@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -78,8 +78,18 @@ class Spot:
 
     def remove(self) -> None:
         """Take the name away, if it is there."""
-        with suppress(FileNotFoundError):
-            os.unlink(self.name, dir_fd=self.directory)
+        self._gone(os.unlink)
+
+    def remove_directory(self) -> None:
+        """The same of a directory with nothing in it."""
+        self._gone(os.rmdir)
+
+    def _gone(self, take: Callable[..., None]) -> None:
+        try:
+            take(self.name, dir_fd=self.directory)
+        except OSError:  # a disk that cannot be written says so before it looks whether there is anything
+            if self.status() is not None:
+                raise
 
 
 class Special(OSError):
