@@ -217,7 +217,9 @@ def kept():
                 yield path
 
 
-MADE = re.compile(r"(?:^|/)(?:__pycache__|\.coverage|\.git$)|^bench/peers/results/|\.egg-info/")
+MADE = re.compile(
+    r"(?:^|/)(?:__pycache__|\.\w+_cache/|\.hypothesis/|\.coverage|\.git$)|^bench/peers/results/|\.egg-info/"
+)
 ELSEWHERE = re.compile(
     r"(?<![\w.}~-])/(?:work|root|home/(?!me\b)\w+|opt/pypi[\w-]*)/"  # a machine that something was made on
     r"|pypi\.org|pythonhosted\.org|registry\.(?:npmjs|yarnpkg)|(?:extra-)?index[-]url|find[-]links"  # an index of packages
