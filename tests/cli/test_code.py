@@ -62,6 +62,17 @@ def test_a_dry_run_shows_plan_and_estimate_and_does_nothing(code, place, unchang
     assert unchanged()
 
 
+def test_who_looks_before_there_is_a_model_sees_the_plan_and_what_is_missing(place, repo, unchanged):
+    words = ("code", GOAL, "--repo", repo, "--template", "linear")
+    looked, begun = place.do(*words, "--dry-run", code=6), place.do(*words, "--yes", code=6)
+    shown, _, missing = looked.stderr.partition("at most: ")
+    assert "shape_analyze" in shown
+    assert "no model is set for" not in shown
+    assert "PRD4215" in missing
+    assert "shape_analyze" not in begun.stderr.partition("PRD4215")[0]
+    assert unchanged()
+
+
 def test_what_is_not_committed_is_told_and_left_out(code, repo):
     (repo / "calc.py").write_text("mine = 1\n")
     (repo / "notes.txt").write_text("mine\n")

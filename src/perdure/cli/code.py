@@ -89,12 +89,15 @@ def code(ctx: click.Context, goal: str, repo: Path, **given: Any) -> None:
     policy = load_policy(seen.root)
     inputs = {**_inputs(goal, seen, given, policy), "options": _options(shape, given["pairs"])}
     lacks = lacks_here(Reading(plan), settings, provided(), seen.root)
-    if errors := errors_in(lacks):
+    errors, for_people = errors_in(lacks), not (given["as_json"] or given["jsonl"])
+    if errors and not (given["dry_run"] and for_people):
         refuse(errors, as_json=given["as_json"])
-    if not (given["as_json"] or given["jsonl"]):
+    if for_people:
         click.echo(visible(f"template {why}"), err=True)
         _show(plan, inputs, seen, given)
-        print_problems(lacks, err=True)
+        print_problems([each for each in lacks if each not in errors], err=True)
+    if errors:  # who only looks has seen the plan first: most look before they have set a model
+        refuse(errors, as_json=given["as_json"])
     if given["dry_run"]:
         return
     if not given["yes"]:
