@@ -10,10 +10,11 @@ import click
 from perdure.agents.agent import Agent
 from perdure.agents.choosing import LAST_TASKS, records_of
 from perdure.cli.codes import NOT_FOUND
-from perdure.cli.heads import Known, known_agents, roster_here
+from perdure.cli.heads import known_agents, roster_here
 from perdure.cli.journals import db_option, opened, settings_for
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.config import Settings
+from perdure.documents.agents import Known, agent_document, agents_document
 from perdure.errors import PerdureError
 from perdure.plan.problems import did_you_mean
 from perdure.plan.visible import visible
@@ -39,7 +40,7 @@ def ls(as_json: bool) -> None:
     found = known_agents(Path.cwd())
     _warn_of_broken()
     if as_json:
-        print_json({"schema": "perdure.agents/1", "agents": [_document(each) for each in found]})
+        print_json(agents_document(found))
         return
     rows = [_row(each) for each in found]
     print_table(["agent", "strategy", "model", "skills", "tools", "from"], rows)
@@ -65,7 +66,7 @@ def show(name: str, db: str | None, as_json: bool) -> None:
         raise NoAgent(f'there is no agent "{name}"', did_you_mean(name, found) or "see: perdure agents ls")
     good, bad = _record(name, settings_for(db))
     if as_json:
-        print_json({"schema": "perdure.agent/1", **_document(found[name]), "tasks": {"good": good, "bad": bad}})
+        print_json(agent_document(found[name], good, bad))
         return
     record = f"{good} of the last {good + bad} went well" if good + bad else "none yet"
     for word, text in (*_lines(found[name]), ("tasks", record)):
@@ -90,10 +91,6 @@ async def _tasks(settings: Settings) -> list[Memory]:
 def _row(known: Known) -> tuple[str, ...]:
     agent = known.agent
     return agent.name, agent.strategy, agent.model, _listed(agent.skills), _listed(agent.tools), known.origin
-
-
-def _document(known: Known) -> dict[str, object]:
-    return {"origin": known.origin, **known.agent.model_dump(mode="json")}
 
 
 def _listed(words: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 import click
 
 from perdure.cli.codes import USAGE
-from perdure.cli.hints import answering as commands
+from perdure.cli.commands import command
 from perdure.cli.inputs import json_or_text, value_from
 from perdure.cli.journals import opened
 from perdure.cli.messages import tell
@@ -19,6 +19,7 @@ from perdure.config import Settings
 from perdure.core.events import QuestionAsked
 from perdure.core.refusing import NoQuestion
 from perdure.core.state import State
+from perdure.documents.answers import answering
 from perdure.engine import View
 from perdure.engine.asking import said
 from perdure.errors import PerdureError
@@ -135,7 +136,7 @@ def _only(view: View) -> QuestionAsked:
     if not questions:
         raise NoQuestion(f"{view.run} asks nothing now", _lately(view))
     if len(questions) > 1:
-        lines = [next(commands(view.run, each)) for each in questions[:5]]
+        lines = [next(answering(view.run, each, command)) for each in questions[:5]]
         raise WhichQuestion(f"{view.run} asks {len(questions)} questions", "name one: " + "; ".join(lines))
     return questions[0]
 

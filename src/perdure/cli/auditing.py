@@ -6,10 +6,10 @@ from typing import Any, Final
 import click
 import msgspec
 
-from perdure.cli.journals import moment
 from perdure.cli.printing import print_json, print_table
 from perdure.cli.telling import LONG, clock, seconds, value_words
 from perdure.core.calls import Usage
+from perdure.documents.moments import moment
 from perdure.engine.auditing import Case, Remedy, Trouble, audit
 from perdure.plan.visible import number_of, visible
 from perdure.ports import Entry

@@ -13,6 +13,8 @@ from perdure.cli.journals import settings_for
 from perdure.cli.manners import tools_option
 from perdure.cli.printing import json_option, print_json, print_problems
 from perdure.cli.toolboxes import ToolsHere
+from perdure.documents.checks import check_document
+from perdure.documents.checks import checked as checked_plan
 from perdure.plan.limits import Limits
 from perdure.plan.measures import measure, sentence
 from perdure.plan.reading import Reading
@@ -62,7 +64,7 @@ def check(ctx: click.Context, plans: tuple[str, ...], strict: bool, as_json: boo
     checked = _checking(given)
     found = [checked(name) for name in plans]
     if as_json:
-        print_json({"schema": "perdure.check/1", "plans": [_as_json(each) for each in found]})
+        print_json(check_document([checked_plan(each.name, each.reading, each.unknown) for each in found]))
     else:
         for each in found:
             _report(each)
@@ -113,17 +115,3 @@ def _report(checked: _Checked) -> None:
         click.echo(visible(f"{name}: {count} problem{'s' if count != 1 else ''}"), err=True)
     else:
         click.echo(visible(f"{name}: ok: {sentence(measure(reading.plan))}"), err=True)
-
-
-def _as_json(checked: _Checked) -> dict[str, Any]:
-    reading = checked.reading
-    usable = reading.plan if not reading.errors else None
-    return {
-        "file": checked.name,
-        "ok": usable is not None,
-        "dialect": reading.dialect,
-        "hash": usable.hash if usable else None,
-        "measures": measure(usable).as_json() if usable else None,
-        "problems": [problem.as_json() for problem in reading.problems],
-        "unknown_tools": list(checked.unknown),
-    }

@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from perdure.documents.commands import command_line
 from perdure.plan.visible import visible
 
 VARIABLES: Final = "perdure.variables"
@@ -14,7 +15,7 @@ VARIABLES: Final = "perdure.variables"
 
 def command(verb: str, run: str, *words: str) -> str:
     """A command line that works on the same journal as this one."""
-    return visible(shlex.join(["perdure", verb, run, *words])) + _flags()
+    return command_line(verb, run, *words) + _flags()
 
 
 def resume_command(run: str, tools: tuple[str, ...] = (), verb: str = "resume", words: tuple[str, ...] = ()) -> str:

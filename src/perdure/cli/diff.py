@@ -10,7 +10,8 @@ import click
 from perdure.cli.arguments import is_run, limit_options, limits_from, usable
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.printing import json_option, print_json
-from perdure.cli.revisions import Revision, chosen, revisions_of
+from perdure.cli.revisions import chosen, revisions_of
+from perdure.documents.revisions import Revision, diff_document, revisions_document
 from perdure.plan.diff import Diff
 from perdure.plan.diff import diff as compare
 from perdure.plan.model.document import Plan
@@ -39,11 +40,10 @@ def diff(words: tuple[str, ...], db: str | None, as_json: bool, **settings: Any)
 
 
 def _print(old: Plan, new: Plan, *, as_json: bool) -> None:
-    found = compare(old, new)
     if as_json:
-        print_json({"schema": "perdure.diff/1", "before": old.hash, "after": new.hash, **found.as_json()})
+        print_json(diff_document(old, new))
         return
-    _print_lines(found)
+    _print_lines(compare(old, new))
 
 
 def _print_lines(found: Diff) -> None:
@@ -61,7 +61,7 @@ def _of_run(revisions: Sequence[Revision], words: Sequence[str], *, as_json: boo
         _print(old.plan, new.plan, as_json=as_json)
         return
     if as_json:
-        print_json({"schema": "perdure.revisions/1", "revisions": [_data(*pair) for pair in pairwise(revisions)]})
+        print_json(revisions_document(revisions))
         return
     for old, new in pairwise(revisions):
         click.echo(
@@ -70,8 +70,3 @@ def _of_run(revisions: Sequence[Revision], words: Sequence[str], *, as_json: boo
         _print_lines(compare(old.plan, new.plan))
     if len(revisions) == 1:
         click.echo("the plan is as it was when the run was started", err=True)
-
-
-def _data(old: Revision, new: Revision) -> dict[str, Any]:
-    about = {"number": new.number, "at": new.at, "by": new.by, "why": new.why}
-    return {**about, **compare(old.plan, new.plan).as_json()}

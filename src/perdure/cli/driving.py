@@ -14,14 +14,13 @@ from typing import ClassVar, Final
 import click
 
 from perdure.cli.codes import INTERRUPTED, LATE, LOCKED
-from perdure.cli.commands import resume_command
-from perdure.cli.documents import run_document
+from perdure.cli.commands import command, resume_command
 from perdure.cli.following import Enough, follow, rests
 from perdure.cli.granting import granted
 from perdure.cli.hints import standing
 from perdure.cli.interrupts import Interrupts
 from perdure.cli.jobs import Fork, Job, Resume, Retry, Rollback
-from perdure.cli.journals import fork_of, opened
+from perdure.cli.journals import opened
 from perdure.cli.kits import kit_document, kit_tools, kit_words
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
@@ -31,6 +30,8 @@ from perdure.config import Settings
 from perdure.config.heads import models_of
 from perdure.control import NoOwner, OwnerRefused
 from perdure.core.refusing import Refused
+from perdure.documents.listing import fork_of
+from perdure.documents.runs import run_document
 from perdure.engine import Engine, RunHandle, View
 from perdure.engine.requests import OtherModels
 from perdure.engine.upgrading import Gone
@@ -299,7 +300,7 @@ class _Following:
             said = await (kit_document if manner.as_json else kit_words)(journal, view)
             return report(view, manner.addresses, said, as_json=manner.as_json, jsonl=manner.jsonl)
         if manner.as_json:
-            print_json(run_document(view))
+            print_json(run_document(view, command=command))
         return left
 
     def _say_paused(self, view: View) -> None:

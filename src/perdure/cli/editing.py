@@ -10,7 +10,6 @@ import click
 from perdure.cli.arguments import read, refuse
 from perdure.cli.codes import OK
 from perdure.cli.commands import command
-from perdure.cli.documents import run_document
 from perdure.cli.drafts import Draft
 from perdure.cli.journals import opened
 from perdure.cli.messages import tell
@@ -21,6 +20,7 @@ from perdure.core import events as e
 from perdure.core.accepting import accept, reopened
 from perdure.core.cells import Cell
 from perdure.core.evolve import evolve
+from perdure.documents.runs import run_document
 from perdure.engine import View
 from perdure.plan.between import edits_between
 from perdure.plan.checks.adjusting import BAD_RULE
@@ -64,7 +64,7 @@ async def edited(settings: Settings, run: str, wish: Wish) -> None:
             done = f"the plan is revised: revision {view.state.revision + 1}"
             await tell(settings, id_, {"do": "revise", **edits, "by": wish.by}, done, as_json=wish.as_json)
         elif wish.as_json:
-            print_json({**run_document(view), "driven": await is_owned(settings)})
+            print_json({**run_document(view, command=command), "driven": await is_owned(settings)})
 
 
 async def mended(settings: Settings, run: str, step: str, wish: Wish) -> dict[str, Any]:

@@ -5,16 +5,9 @@ from typing import Any
 
 import click
 
+from perdure.documents.problems import error_document
+
 
 def say_error(code: str, message: str, hint: str = "", path: str = "", **more: Any) -> None:
     """Say it. `path`: where in a plan; `more`: what only some errors have."""
-    told = {
-        "schema": "perdure.error/1",
-        "code": code or None,
-        "message": message,
-        "path": path or None,
-        "hint": hint or None,
-        "docs": f"perdure explain {code}" if code else None,
-        **more,
-    }
-    click.echo(json.dumps(told), err=True)
+    click.echo(json.dumps(error_document(code, message, hint, path, **more)), err=True)

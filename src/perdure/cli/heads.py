@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from perdure.config.places import find_project, home_in, user_file
 
 if TYPE_CHECKING:
-    from perdure.agents.agent import Agent
     from perdure.agents.roster import Roster
+    from perdure.documents.agents import Known
 
 OURS: Final = "perdure"
 """The directory of a project with what is meant for us."""
@@ -17,14 +17,7 @@ AGENTS: Final = "agents"
 """The directory with their files, in that one and beside the user's settings."""
 
 
-class Known(NamedTuple):
-    """An agent, and where it comes from."""
-
-    agent: "Agent"
-    origin: str
-
-
-def known_agents(place: Path) -> list[Known]:
+def known_agents(place: Path) -> "list[Known]":
     """Every agent that plans may name from a directory, by name; of two with one name the user's counts first."""
     found: dict[str, Known] = {}
     for each in _all(place):
@@ -39,9 +32,10 @@ def roster_here(place: Path) -> "Roster":
     return Roster(each.agent for each in known_agents(place))
 
 
-def _all(place: Path) -> Iterator[Known]:
+def _all(place: Path) -> "Iterator[Known]":
     from perdure.agents.reading import agents_in, agents_of, stock  # noqa: PLC0415  most commands ask for nobody
     from perdure.cli.kits import kit_agents  # noqa: PLC0415  as above
+    from perdure.documents.agents import Known  # noqa: PLC0415  as above
 
     home = home_in(os.environ)
     project = find_project(place, home)

@@ -1,15 +1,15 @@
 """What a run waits for, what comes next, and the exact commands for it."""
 
-import json
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from perdure.cli.commands import command
 from perdure.cli.telling import LONG, clock, failure_words
 from perdure.core.events import QuestionAsked
 from perdure.core.state import State
 from perdure.core.turn import status_of
+from perdure.documents.answers import answering
 from perdure.engine import Result
 from perdure.engine.ahead import Led
 from perdure.engine.asking import Inquiry, inquiry
@@ -51,7 +51,7 @@ def asked(state: State, question: QuestionAsked) -> Iterator[str]:
     if len(more) > _LINES:
         yield f"  … and {number_of(len(more) - _LINES, 'line')} more: {command('show', state.run, '--json')}"
     yield from (f"  {line}" for line in _circumstances(seen))
-    for line, (word, then) in zip(answering(state.run, question), seen.answers, strict=True):
+    for line, (word, then) in zip(answering(state.run, question, command), seen.answers, strict=True):
         yield f"  {line}"
         yield f"    {visible(word)}: {visible(then, 300)}"
 
@@ -68,35 +68,6 @@ def led_words(after: Led) -> str:
     """The failure that led to a question."""
     tried = f" after {number_of(after.attempts, 'attempt')}" if after.attempts > 1 else ""
     return f"{visible(after.step)} failed{tried} ({visible(after.kind)}): {visible(after.message, 300)}"
-
-
-def answering(run: str, question: QuestionAsked) -> Iterator[str]:
-    """The commands that answer a question."""
-    for verb, words in _answers(question):
-        yield command(verb, run, *words)
-
-
-def _answers(question: QuestionAsked) -> Iterator[tuple[str, list[str]]]:
-    id_ = question.question
-    if question.answer == "approval":
-        yield "approve", [id_]
-        yield "reject", [id_]
-    elif question.about == "budget":
-        yield "answer", [id_, "NUMBER"]
-        yield from (("answer", [id_, choice]) for choice in question.choices)
-    elif question.choices:
-        for choice in question.choices:
-            yield "answer", [id_, choice]
-    elif question.answer == "form":
-        yield "answer", [id_, json.dumps(_sketch(question.form or {}))]
-    else:
-        yield "answer", [id_, "TEXT"]
-
-
-def _sketch(schema: dict[str, Any]) -> dict[str, str]:
-    """A form to fill in: what each field takes, in the place of its value."""
-    fields: dict[str, Any] = schema.get("properties") or {}
-    return {name: str(field.get("type", "…")) if isinstance(field, dict) else "…" for name, field in fields.items()}  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
 
 
 # ------------------------------------------------------------------------------- what comes next

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 
 from perdure.cli.codes import NOT_FOUND
-from perdure.cli.journals import db_option, opened, run_as_json, settings_for
+from perdure.cli.journals import db_option, opened, settings_for
 from perdure.cli.printing import STANDARD_STREAM, json_option, print_json, print_table
 from perdure.config import Settings
+from perdure.documents.listing import listed
 from perdure.engine.arriving import take_in
 from perdure.errors import PerdureError
 from perdure.ports import JournalError, Run
@@ -67,6 +68,6 @@ def _lines(name: str) -> Iterator[bytes]:
 
 def _report(taken: list[Run], *, as_json: bool) -> None:
     if as_json:
-        print_json({"schema": "perdure.import/1", "runs": [run_as_json(run) for run in taken]})
+        print_json({"schema": "perdure.import/1", "runs": [listed(run) for run in taken]})
         return
     print_table(["run", "status", "entries"], [(run.id, run.summary.status, str(run.head_seq)) for run in taken])

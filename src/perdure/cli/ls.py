@@ -4,21 +4,20 @@ import asyncio
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from perdure.cli.commands import command
-from perdure.cli.journals import db_option, fork_of, is_there, opened, run_as_json, settings_for
-from perdure.cli.owning import INTERRUPTED, is_interrupted, wanted, writer_of
+from perdure.cli.journals import db_option, is_there, opened, settings_for
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.config import Settings
-from perdure.journal.listing import PAGE, every_run
+from perdure.documents.listing import fork_of, open_questions, runs_document
+from perdure.documents.owning import CHOICES, INTERRUPTED, is_interrupted, wanted, writer_of
+from perdure.journal.listing import every_run
 from perdure.plan.visible import lapse, visible
-from perdure.ports import Filter, Journal, Run
+from perdure.ports import Filter, Run
 
-STATUSES: Final = ("running", "waiting", "paused", "stopping", "succeeded", "failed", "cancelled", "rolled_back")
-CHOICES: Final = (*STATUSES, INTERRUPTED)
 MOST: Final = 1_000
 _LARGEST: Final = 2**63 - 1
 _GOAL: Final = 60
@@ -58,8 +57,7 @@ def ls(  # noqa: PLR0913, PLR0917  one for each option
     if where.statuses or not statuses:
         found = asyncio.run(_find(settings, where, before, None if everything else limit))
     if as_json:
-        runs = [_document(run, found.questions[run.id], owner) for run in found.runs]
-        print_json({"schema": "perdure.runs/1", "runs": runs, "next": found.more, "owner": owner or None})
+        print_json(runs_document(found.runs, found.questions, found.more, owner))
         return
     rows = [_row(run, found.questions[run.id], owner) for run in found.runs]
     print_table(["run", "status", "age", "asks", "goal"], rows)
@@ -78,22 +76,10 @@ async def _find(settings: Settings, where: Filter, before: int | None, limit: in
         return _Found()
     async with opened(settings) as journal:
         if limit is None:
-            return _Found(await every_run(journal, where, before), await _open_questions(journal))
+            return _Found(await every_run(journal, where, before), await open_questions(journal))
         runs = await journal.runs(where, before, limit + 1)
         more = runs[limit - 1].number if len(runs) > limit else None
-        return _Found(runs[:limit], await _open_questions(journal), more)
-
-
-async def _open_questions(journal: Journal) -> Counter[str]:
-    counted, after = Counter[str](), 0
-    while page := await journal.questions(after=after, limit=PAGE):
-        counted.update(question.run for question in page)
-        after = page[-1].number
-    return counted
-
-
-def _document(run: Run, questions: int, owner: str) -> dict[str, Any]:
-    return {**run_as_json(run), "questions": questions, "interrupted": is_interrupted(run.summary.status, owner)}
+        return _Found(runs[:limit], await open_questions(journal), more)
 
 
 def _row(run: Run, questions: int, owner: str) -> tuple[str, ...]:

@@ -6,11 +6,12 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from perdure.cli.journals import db_option, is_there, moment, opened, settings_for
+from perdure.cli.journals import db_option, is_there, opened, settings_for
 from perdure.cli.ls import age
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.cli.reaching import by_option, reach, whoever
 from perdure.config import Settings
+from perdure.documents.memories import memories_document, memory_document
 from perdure.plan.visible import visible
 from perdure.ports import TASK, Memory, UnknownMemory
 
@@ -83,17 +84,11 @@ async def _listed(settings: Settings, kinds: Sequence[str], before: int | None, 
 
 def _print(found: Sequence[Memory], more: int | None, *, as_json: bool) -> None:
     if as_json:
-        print_json({"schema": "perdure.memories/1", "memories": [_document(each) for each in found], "next": more})
+        print_json(memories_document(found, more))
         return
     print_table(_HEADINGS, [_row(each) for each in found])
     if more is not None:
         click.echo(f"there are more: add --before {more}", err=True)
-
-
-def _document(found: Memory) -> dict[str, Any]:
-    said = {word: getattr(found, word) for word in ("id", "number", "kind", "text", "about")}
-    whence = {word: getattr(found, word) or None for word in ("run", "step", "by")}
-    return {**said, **whence, "at": moment(found.at)}
 
 
 def _row(found: Memory) -> tuple[str, ...]:
@@ -116,7 +111,7 @@ def note(text: str, kind: str, about: str, by: str | None, db: str | None, as_js
     asked = {"do": "note", "text": text, "kind": kind, "about": about, "by": whoever(by)}
     done = asyncio.run(reach(settings_for(db), asked)).done
     if as_json:
-        print_json({"schema": "perdure.memory/1", "id": done})
+        print_json(memory_document(done))
     else:
         click.echo(f"noted as {done}", err=True)
 
@@ -132,6 +127,6 @@ def forget(id_: str, db: str | None, as_json: bool) -> None:
         raise UnknownMemory(f"there is no memory {id_}")
     asyncio.run(reach(settings, {"do": "forget", "memory": id_}))
     if as_json:
-        print_json({"schema": "perdure.memory/1", "id": id_})
+        print_json(memory_document(id_))
     else:
         click.echo(f"forgot {visible(id_)}", err=True)

@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-from perdure.cli.commands import resume_command
-from perdure.cli.documents import run_document
+from perdure.cli.commands import command, resume_command
 from perdure.cli.hints import standing
 from perdure.cli.journals import opened
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import full_id, reach
 from perdure.cli.reporting import say_waits
 from perdure.config import Settings
+from perdure.documents.runs import run_document
 from perdure.engine import View
 
 Said = str | Callable[[Any], str]
@@ -26,7 +26,7 @@ async def tell(settings: Settings, run: str, message: Mapping[str, Any], done: S
     async with opened(settings) as journal:
         view = await View.of(journal, id_)
         if as_json:
-            print_json({**run_document(view), "driven": reached.driven})
+            print_json({**run_document(view, command=command), "driven": reached.driven})
             return
         click.echo(done if isinstance(done, str) else done(reached.done), err=True)
         _say(view, driven=reached.driven)

@@ -3,52 +3,26 @@
 import asyncio
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import click
 
-from perdure.cli.documents import question_document
+from perdure.cli.commands import command
 from perdure.cli.hints import asked
 from perdure.cli.journals import db_option, is_there, opened, settings_for
 from perdure.cli.ls import age, coarse
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.cli.telling import LONG, clock, value_words
 from perdure.config import Settings
-from perdure.engine import View
-from perdure.engine.asking import Put, inquiry, said
+from perdure.documents.questions import Found, Wanted, find_questions, next_after, questions_document
+from perdure.engine.asking import inquiry, said
 from perdure.errors import PerdureError
 from perdure.plan.visible import visible
-from perdure.ports import Journal, Question
 
 MOST: Final = 1_000
 _LARGEST: Final = 2**63 - 1
 _TEXT: Final = 60
 """How much of a question is shown in a list."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A question and the run that asks it."""
-
-    number: int
-    view: View
-    put: Put
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which questions to list."""
-
-    run: str | None = None
-    closed: bool = False
-    """Whether those are listed too that need no answer any more."""
-    name: str | None = None
-    """Only those that this person may answer."""
-
-    def has(self, put: Put) -> bool:
-        """Whether a question is one of them."""
-        return self.name is None or not put.asked.people or self.name in put.asked.people
 
 
 @click.command()
@@ -74,21 +48,21 @@ async def _list(settings: Settings, wanted: Wanted, after: int, limit: int, as_j
         found: list[Found] = []
     else:
         async with opened(settings) as journal:
-            found = await _find(journal, wanted, after, limit + 1)
-            _print(found[:limit], wanted, _next(found, limit), as_json)
+            found = await find_questions(journal, wanted, after, limit + 1, _warn)
+            _print(found, wanted, limit, as_json)
             return
-    _print(found, wanted, None, as_json)
+    _print(found, wanted, limit, as_json)
 
 
-def _next(found: list[Found], limit: int) -> int | None:
-    """Where the next page begins."""
-    return found[limit - 1].number if len(found) > limit else None
+def _warn(error: PerdureError) -> None:
+    click.echo(visible(f"warning {error.code}: {error.message}"), err=True)
 
 
-def _print(found: list[Found], wanted: Wanted, more: int | None, as_json: bool) -> None:
+def _print(all_found: list[Found], wanted: Wanted, limit: int, as_json: bool) -> None:
     if as_json:
-        print_json({"schema": "perdure.questions/1", "questions": [_document(each) for each in found], "next": more})
+        print_json(questions_document(all_found, limit, command))
         return
+    found, more = all_found[:limit], next_after(all_found, limit)
     if wanted.run is not None:
         for each in found:
             click.echo("\n".join(_at_length(each)))
@@ -98,51 +72,9 @@ def _print(found: list[Found], wanted: Wanted, more: int | None, as_json: bool) 
         click.echo(f"there are more: add --after {more}", err=True)
 
 
-# ------------------------------------------------------------------------------- finding
-
-
-async def _find(journal: Journal, wanted: Wanted, after: int, most: int) -> list[Found]:
-    """A page of questions in the order of asking."""
-    run = None if wanted.run is None else (await journal.run(wanted.run)).id
-    views: dict[str, View | None] = {}
-    found: list[Found] = []
-    while len(found) < most and (page := await _page(journal, run, after, most, closed=wanted.closed)):
-        after = page[-1].number
-        for question in page:
-            if question.run not in views:
-                views[question.run] = await _view(journal, question.run)
-            view = views[question.run]
-            put = view.put.get(question.id) if view is not None else None
-            if view is not None and put is not None and wanted.has(put):
-                found.append(Found(question.number, view, put))
-    return found[:most]
-
-
-async def _page(journal: Journal, run: str | None, after: int, most: int, *, closed: bool) -> list[Question]:
-    """The next questions, the open ones and, if they are wanted, the others too."""
-    page = await journal.questions(run=run, after=after, limit=most)
-    if closed:
-        page += await journal.questions(run=run, after=after, limit=most, answered=True)
-    return sorted(page, key=lambda each: each.number)[:most]
-
-
-async def _view(journal: Journal, run: str) -> View | None:
-    """A run; None if its facts cannot be believed, which must not hide what others ask."""
-    try:
-        return await View.of(journal, run)
-    except PerdureError as error:
-        click.echo(visible(f"warning {error.code}: {error.message}"), err=True)
-        return None
-
-
 # ------------------------------------------------------------------------------- showing
 
 _HEADINGS: Final = ("question", "run", "age", "until", "to", "asks")
-
-
-def _document(found: Found) -> dict[str, Any]:
-    about = {"number": found.number, "run": found.view.run, "id": found.put.asked.question}
-    return {**about, **question_document(found.view, found.put)}
 
 
 def _row(found: Found, *, closed: bool) -> tuple[str, ...]:

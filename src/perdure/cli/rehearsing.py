@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import click
-import msgspec
 
 from perdure.cli.codes import INVALID_PLAN, code_of
 from perdure.cli.journals import opened
@@ -12,6 +11,7 @@ from perdure.cli.printing import print_json
 from perdure.cli.reaching import full_id
 from perdure.config import Settings
 from perdure.core.policy import Judgement, told
+from perdure.documents.rehearsals import rehearsal_document
 from perdure.engine import Engine, View
 from perdure.engine.rehearsing import ASSUMED, Rehearsal, outputs_of
 from perdure.plan import Plan
@@ -43,28 +43,11 @@ async def outputs_from(settings: Settings, run: str | None) -> Mapping[str, Any]
 def show(found: Rehearsal, lacks: Sequence[Problem] = (), *, as_json: bool) -> int:
     """Tell it; the exit code that a run of this kind would have. `lacks` are what would stand in its way."""
     if as_json:
-        print_json(_document(found, lacks))
+        print_json(rehearsal_document(found, lacks))
     else:
         for line in _lines(found, lacks):
             click.echo(line)
     return INVALID_PLAN if errors_in(lacks) else code_of(found.status, "")
-
-
-def _document(found: Rehearsal, lacks: Sequence[Problem]) -> dict[str, Any]:
-    return {
-        "schema": "perdure.rehearsal/1",
-        "status": found.status,
-        "failure": found.failure or None,
-        "output": found.output,
-        "steps": [{"step": step, "exit": exit_} for step, exit_ in found.steps],
-        "deeds": [msgspec.to_builtins(each) for each in found.deeds],
-        "questions": [{"step": step, "text": text} for step, text in found.questions],
-        "outside": [{"step": step, "text": text} for step, text in found.outside],
-        "unforeseen": [{"step": step, "text": text} for step, text in found.unforeseen],
-        "costs": found.costs,
-        "diff": found.diff,
-        "lacks": [each.as_json() for each in lacks],
-    }
 
 
 # ------------------------------------------------------------------------------- for people

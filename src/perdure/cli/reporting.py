@@ -6,11 +6,11 @@ from typing import Any, Final
 import click
 
 from perdure.cli.codes import code_of
-from perdure.cli.commands import resume_command
-from perdure.cli.documents import run_document
+from perdure.cli.commands import command, resume_command
 from perdure.cli.hints import standing, waits
 from perdure.cli.printing import print_json
 from perdure.core.state import State
+from perdure.documents.runs import run_document
 from perdure.engine import View
 from perdure.plan.visible import visible
 
@@ -28,7 +28,7 @@ def report(
     """
     result = view.result
     if as_json:
-        print_json(run_document(view) | ({} if said is None else {"report": said}))
+        print_json(run_document(view, command=command) | ({} if said is None else {"report": said}))
     else:
         _say(view, tools)
         if not jsonl:

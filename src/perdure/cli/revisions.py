@@ -1,41 +1,19 @@
-"""The plan of a run, as it was at each of its revisions."""
+"""The plan of a run, as it was at each of its revisions, looked up for a command."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import click
 
-from perdure.cli.journals import moment, opened, settings_for
+from perdure.cli.journals import opened, settings_for
 from perdure.config import Settings
-from perdure.core.events import RunRevised
-from perdure.engine import View
+from perdure.documents.revisions import Revision, revisions_in
 from perdure.plan.model.document import Plan
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """A plan, and how it came to be."""
-
-    number: int
-    plan: Plan
-    by: str = ""
-    why: str = ""
-    at: str | None = None
 
 
 async def revisions_of(settings: Settings, run: str) -> Sequence[Revision]:
     """Every plan that a run had, the first one first."""
     async with opened(settings) as journal:
-        id_ = (await journal.run(run)).id
-        _, entries = await journal.load(id_)
-        view, found = View(journal, id_), list[Revision]()
-        for entry in entries:
-            event = view.take(entry)
-            if isinstance(event, RunRevised):
-                found.append(Revision(len(found), view.plan, event.by, event.why, moment(entry.at)))
-            elif not found:
-                found.append(Revision(0, view.plan, at=moment(entry.at)))
-        return found
+        return await revisions_in(journal, run)
 
 
 async def plan_of(db: str | None, run: str) -> Plan:

@@ -8,14 +8,14 @@ from typing import Any, Final
 import click
 
 from perdure.cli.commands import command
-from perdure.cli.documents import run_document
 from perdure.cli.hints import standing, waits
 from perdure.cli.journals import db_option, opened, settings_for
-from perdure.cli.owning import is_interrupted, writer_of
 from perdure.cli.printing import console, json_option, print_json
 from perdure.cli.rows import Look, Row, rows
 from perdure.cli.telling import LONG, clock, names_words, seconds, value_words
 from perdure.config import Settings
+from perdure.documents.owning import is_interrupted, writer_of
+from perdure.documents.runs import run_document
 from perdure.engine import View
 from perdure.engine.result import Account
 from perdure.plan.visible import number_of, visible
@@ -51,7 +51,7 @@ async def _show(settings: Settings, run: str, at: int | None, look: Look, as_jso
         view = await View.of(journal, (await journal.run(run)).id, at)
         interrupted = at is None and is_interrupted(view.status, writer_of(settings.db))
         if as_json:
-            print_json(run_document(view, interrupted=interrupted))
+            print_json(run_document(view, interrupted=interrupted, command=command))
             return
         for name, value in _facts(view):
             click.echo(f"{name:<8}{value}")

@@ -8,7 +8,6 @@ import click
 
 from perdure.cli.arguments import usable
 from perdure.cli.codes import FAILED, NOT_FOUND, OK
-from perdure.cli.documents import failure_document
 from perdure.cli.granting import rules_for
 from perdure.cli.inputs import inputs_from
 from perdure.cli.journals import opened
@@ -17,6 +16,7 @@ from perdure.cli.redeciding import heads_of, tools_here
 from perdure.cli.telling import failure_words, value_words
 from perdure.config import Settings
 from perdure.core.calls import Call
+from perdure.documents.runs import failure_document
 from perdure.engine import View
 from perdure.engine.knowing import rules_of
 from perdure.engine.stubbing import Missing, Stubbed, Unlike, stubbed

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
 
-from perdure.cli.journals import moment
 from perdure.core import events as e
 from perdure.core.calls import Failure, Usage
 from perdure.core.names import Names
 from perdure.core.values import Value
+from perdure.documents.moments import moment
 from perdure.plan.visible import lapse, number_of, visible
 from perdure.ports import Entry
 

@@ -10,6 +10,7 @@ from perdure.cli.codes import NOT_FOUND
 from perdure.cli.manners import known_tools, offers_here, tools_option
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.cli.toolsets import approved_here
+from perdure.documents.tools import tool_document, tools_document
 from perdure.plan.problems import did_you_mean
 from perdure.plan.visible import visible
 from perdure.tools import AnyTool
@@ -37,8 +38,7 @@ def ls(addresses: tuple[str, ...], as_json: bool) -> None:
     found = [*map(described, known.values()), *_offered(offers, known), *_approved(known)]
     found.sort(key=lambda each: each["name"])
     if as_json:
-        refused = [{"code": flaw.code, "message": flaw.message, "hint": flaw.help} for flaw in offers.refusals.values()]
-        print_json({"schema": "perdure.tools/1", "tools": found, "refused": refused})
+        print_json(tools_document(found, offers.refusals.values()))
         return
     rows = [(each["name"], each.get("repeat", "?"), _effects(each), each["origin"], each["summary"]) for each in found]
     print_table(["tool", "repeat", "effects", "from", ""], rows)
@@ -54,7 +54,7 @@ def show(name: str, addresses: tuple[str, ...], as_json: bool) -> None:
     """Show all that is declared about the tool NAME. It is imported, and not called; no MCP server is started."""
     found = _document(name, addresses)
     if as_json:
-        print_json({"schema": "perdure.tool/1", **found})
+        print_json(tool_document(found))
         return
     for word, text in _lines(found):
         click.echo(f"{word:12}{visible(text)}".rstrip())

@@ -5,11 +5,14 @@ from typing import Final
 
 from perdure.journal.lock import writer_of
 
-__all__ = ["INTERRUPTED", "is_interrupted", "wanted", "writer_of"]
+__all__ = ["CHOICES", "INTERRUPTED", "is_interrupted", "wanted", "writer_of"]
 
 INTERRUPTED: Final = "interrupted"
 """What a listing calls a run that is under way, while no process has its journal. It is no status of a run."""
 UNDER_WAY: Final = ("running", "stopping")
+STATUSES: Final = ("running", "waiting", "paused", "stopping", "succeeded", "failed", "cancelled", "rolled_back")
+CHOICES: Final = (*STATUSES, INTERRUPTED)
+"""What a listing can be narrowed to."""
 
 
 def is_interrupted(status: str, owner: str) -> bool:
