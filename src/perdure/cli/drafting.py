@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,8 +12,7 @@ from perdure.agents.requests.selecting import Catalogue
 from perdure.agents.requests.wanting import wants_of
 from perdure.agents.strategies.draft import INPUTS, SECRETS
 from perdure.agents.substituting import references
-from perdure.cli.driving import Manner
-from perdure.cli.interrupts import carried_out
+from perdure.cli.carrying import Carry
 from perdure.config import Settings
 from perdure.config.policy import load_policy
 from perdure.config.secrets import load_secrets
@@ -27,7 +26,6 @@ from perdure.plan.model.parts import ID_PATTERN
 from perdure.plan.raw import Raw, is_mapping
 from perdure.plan.reading import read_data
 from perdure.plan.shortening import shortened
-from perdure.tools import AnyTool
 
 SHOWN: Final = 40
 """Tools that a model is shown: all that are named, then those that a search finds for the goal."""
@@ -61,15 +59,15 @@ Where a person is still to be asked it is not served, but fails: nobody goes on 
 """
 
 
-def drafted(asked: Asked, settings: Settings, own: Sequence[AnyTool]) -> Made:
-    """A plan for a goal, by the model that is configured. `own`: those of the tools that do not come with us."""
+def drafted(asked: Asked, settings: Settings, carry: Carry) -> Made:
+    """A plan for a goal, by the model that is configured."""
     if not settings.heads.tiers:
         raise NoPlanner("no plan could be made: model: no model is configured", CONFIGURE)
     shown, found = _shown(asked), assess(asked.goal, asked.tools)
     given = asked.known(tuple(want for name in shown for want in wants_of(asked.tools[name].facts().inputs)))
     agent = PLANNERS[found.complexity]
     facts = {"tools": shown, **_told_of(given), **_secrets_here()}
-    run, result = carried_out(_drafted(agent, asked.goal, facts, Manner(settings, tuple(own))))
+    run, result = _drafted(agent, asked.goal, facts, carry)
     if result.status != "succeeded":
         why = result.failure.message if result.failure else result.status
         raise NoPlanner(f"no plan could be made: model: {why}", f"see: perdure show {run}")
@@ -90,12 +88,10 @@ def _secrets_here() -> dict[str, Any]:
     return {SECRETS: names} if names else {}
 
 
-async def _drafted(agent: str, goal: str, facts: Mapping[str, Any], manner: Manner) -> tuple[str, Result]:
+def _drafted(agent: str, goal: str, facts: Mapping[str, Any], carry: Carry) -> tuple[str, Result]:
     given = {name: f"${{inputs.{name}}}" for name in facts}
     step = {"id": "plan", "agent": agent, "task": "${inputs.goal}", "with": given}
-    async with manner.engine() as engine:
-        run = await engine.start(Plan.model_validate({**PLANNING, "steps": [step]}), {"goal": goal, **facts})
-        return run.id, await run.result()
+    return carry(Plan.model_validate({**PLANNING, "steps": [step]}), {"goal": goal, **facts})
 
 
 def _plan_in(output: Any, given: Mapping[str, Raw], agent: str, run: str) -> Plan:

@@ -1,20 +1,16 @@
 """Parameters that a model takes out of a goal, where names, types and forms alone do not tell them (X8)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from perdure.agents.planners import PLANNERS, Asked, Made
-from perdure.cli.driving import Manner
-from perdure.cli.interrupts import carried_out
-from perdure.config import Settings
+from perdure.cli.carrying import Carry
 from perdure.core.ladder import UNASKED
-from perdure.engine.result import Result
 from perdure.errors import PerdureError
 from perdure.plan import Plan
 from perdure.plan.raw import Raw, is_mapping
-from perdure.tools import AnyTool
 
 FILLER: Final = "extracting"
 """The agent that takes values out of requests."""
@@ -30,10 +26,10 @@ FILLING: Final[Mapping[str, Any]] = {
 """The plan by which values are found. It asks nobody: what is not found is asked for by the plan that misses it."""
 
 
-def filled_in(made: Made, asked: Asked, settings: Settings, own: Sequence[AnyTool]) -> Made:
+def filled_in(made: Made, asked: Asked, carry: Carry) -> Made:
     """The same plan with what a model finds in the goal of all that would be asked for; the rest is asked for still."""
     try:
-        run, result = carried_out(_found(asked.goal, made.form, Manner(settings, tuple(own))))
+        run, result = carry(_plan_for(made.form), {"goal": asked.goal})
     except PerdureError as error:
         return replace(made, why=(*made.why, f"no model was asked for {', '.join(made.asks)}: {error.message}"))
     found: Any = result.output
@@ -50,8 +46,6 @@ def _told(found: Mapping[str, Raw]) -> str:
     return f"found {', '.join(values)}" if found else "found nothing"
 
 
-async def _found(goal: str, form: Mapping[str, Raw], manner: Manner) -> tuple[str, Result]:
+def _plan_for(form: Mapping[str, Raw]) -> Plan:
     step = {"id": "find", "agent": FILLER, "task": "${inputs.goal}", "returns": dict(form)}
-    async with manner.engine() as engine:
-        run = await engine.start(Plan.model_validate({**FILLING, "steps": [step]}), {"goal": goal})
-        return run.id, await run.result()
+    return Plan.model_validate({**FILLING, "steps": [step]})

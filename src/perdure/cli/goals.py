@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -31,19 +31,28 @@ from perdure.plan.problems import Problem, errors_in
 from perdure.plan.visible import visible
 from perdure.tools import AnyTool
 
+if TYPE_CHECKING:
+    from perdure.cli.carrying import Carry
+    from perdure.engine import Result
+
 
 def planned(
-    goal: str, tools: Iterable[AnyTool], given: Mapping[str, Any], planner: Name | Literal["auto"] = "auto"
+    goal: str,
+    tools: Iterable[AnyTool],
+    given: Mapping[str, Any],
+    planner: Name | Literal["auto"] = "auto",
+    carry: "Carry | None" = None,
 ) -> Made:
     """The plan for a goal. `NoPlanner` if there is none.
 
     A model is asked if it is named, or if nobody else makes a plan that does all that the goal says. Who names a
-    template wants none but that.
+    template wants none but that. `carry` carries out the runs in which a model is asked; None: an engine of our own.
     """
     asked, settings = _asked(goal, tools, given), settings_for(given.get("db"))
     if asked.template and planner not in ("auto", "template"):
         raise click.UsageError(f"--template takes a template, --planner {planner} does not: say one of them")
     may_draft = planner == "auto" and not asked.template and _has_model(settings)
+    ask = carry or _carry(settings, given)
     if planner != "model":
         try:
             made = plan_for(asked, planner)
@@ -51,21 +60,30 @@ def planned(
             if not may_draft:
                 raise
         else:
-            made = _completed(made, asked, settings, given) if planner == "auto" else made
+            made = _completed(made, asked, settings, ask) if planner == "auto" else made
             if not (made.left and may_draft):
                 return made
     from perdure.cli.drafting import drafted  # noqa: PLC0415  it loads an engine
 
-    return drafted(asked, settings, all_tools_from(given["addresses"]))
+    return drafted(asked, settings, ask)
 
 
-def _completed(made: Made, asked: Asked, settings: Settings, given: Mapping[str, Any]) -> Made:
+def _carry(settings: Settings, given: Mapping[str, Any]) -> "Carry":
+    def carry(plan: Plan, inputs: Mapping[str, Any]) -> "tuple[str, Result]":
+        from perdure.cli.carrying import carried_here  # noqa: PLC0415  it loads an engine
+
+        return carried_here(settings, all_tools_from(given["addresses"]))(plan, inputs)
+
+    return carry
+
+
+def _completed(made: Made, asked: Asked, settings: Settings, carry: "Carry") -> Made:
     """The same with what a model finds in the goal, if there is one, and if that may be all that is missing."""
     if not made.form or not set(made.left) <= set(made.loose) or not _has_model(settings):
         return made
     from perdure.cli.filling import filled_in  # noqa: PLC0415  it loads an engine
 
-    return filled_in(made, asked, settings, all_tools_from(given["addresses"]))
+    return filled_in(made, asked, carry)
 
 
 def _has_model(settings: Settings) -> bool:
