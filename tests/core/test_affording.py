@@ -268,6 +268,15 @@ def test_r10_a_try_that_was_lost_is_paid_and_paid_again():
     assert (world.failure.kind, len(world.made)) == ("budget", 2)
 
 
+def test_who_was_lost_pays_for_no_more_time_than_it_had_whoever_else_had_more():
+    steps = [{"id": "all", "parallel": [tool("long", timeout="1h"), tool("short", timeout=10)]}]
+    world = World({"steps": steps, "budget": {"seconds": 7200}}, {"short": HANGS}, repeat="safe").start()
+    world.step()  # the longer one is over at once
+    world.now += 1_800_000  # and the process died; it is found much later
+    world.send(e.AttemptLost(step="short"))
+    assert world.state.books.ledgers[""].spent["seconds"] == 10_000
+
+
 def test_taking_back_is_never_refused_but_counted():
     undo = {"undo": {"model": "weak", "prompt": "take it back"}}
     steps = [{"id": "k", "checkpoint": True}, model("a", **undo), {"id": "r", "rollback": "k"}]

@@ -42,7 +42,10 @@ def test_no_invariant_is_broken_by_any_sequence(shard, trials):
     assert min(seen.values()) > 0 or not trials.suffice, seen  # everything that may happen did
 
 
-@pytest.mark.parametrize("seed", [27, 105, 351, 1157, 10117, 10483, 11871, 20221, 1_001_557, 1_001_913, 1_003_119])
+@pytest.mark.parametrize(
+    "seed",
+    [27, 105, 351, 1157, 10117, 10483, 11871, 20221, 1_001_557, 1_001_913, 1_003_119, 4_696_666_568, 5_077_821_055],
+)
 def test_sequences_that_once_broke_an_invariant(seed):
     lived(seed)
 

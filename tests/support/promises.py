@@ -38,6 +38,7 @@ class Promises:
                 self._stopping = True
             case e.RunReopened():
                 self._stopping = False
+                self._done -= {(each.key, each.visit) for each in state.cells[event.step].around}  # their visits go on
             case _:
                 pass
         if e.ends_step(event) and not is_in_doubt(event) and not isinstance(event, e.StepPassed):

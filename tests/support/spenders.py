@@ -122,13 +122,13 @@ class Auditor:
                 assert event.due is not None
                 assert 0 <= event.due - now <= left + 1, f"{event.step} may go on longer than {owner!r} has time"
 
-    def _time(self, owner, now):
-        """Length of the union of all pieces, and of those that are open."""
-        going = [
-            (since, min(now, due)) for step, (since, due) in self.open.items() if step in self.promised[owner] and due
-        ]
+    def _time(self, owner, now, *, late=False):
+        """Length of the union of all pieces, and of those that are open; `late`: also while they were too late."""
+        going = [(since, now, due) for step, (since, due) in self.open.items() if step in self.promised[owner]]
         total, reached = 0, 0
-        for since, until in sorted([*self.worked[owner], *going]):
+        for since, until in sorted(
+            (since, _least(until, None if late else due)) for since, until, due in [*self.worked[owner], *going]
+        ):
             total += max(0, until - max(since, reached))
             reached = max(reached, until)
         return total
@@ -148,7 +148,7 @@ class Auditor:
                 charged = {**charged, "calls": max(charged["calls"], asks)}
                 charged["usd"] = promised.get("usd", 0) if usage.usd is None else usage.usd
             self._charge(owner, charged, promised)
-            self.worked[owner].append((since, until))
+            self.worked[owner].append((since, until, due))
 
     def _charge(self, owner, charged, promised):
         for word, amount in charged.items():
@@ -166,7 +166,12 @@ class Auditor:
                     if (key, word) not in self.overrun:
                         assert ledger.left(word, now) >= 0, f"{key!r} has promised more {word} than it has"
                 elif word == "seconds":
-                    assert abs(ledger.used(word, now) - self._time(key, now)) <= 1, (key, ledger, self.worked[key])
+                    least, most = self._time(key, now), self._time(key, now, late=True)
+                    assert least - 1 <= ledger.used(word, now) <= most + 1, (key, ledger, self.worked[key])
+
+
+def _least(until, due):
+    return until if due is None else min(until, due)
 
 
 def _as_amounts(usage):

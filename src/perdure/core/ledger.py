@@ -6,6 +6,7 @@ and everything else by the piece.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Final
 
 import msgspec
@@ -65,6 +66,10 @@ class Ledger(msgspec.Struct, eq=False):
     """Until when time was counted, if attempts are at work; on the run's own clock."""
     until: int = 0
     """When the last of them is too late."""
+    dues: list[int] = []
+    """When each of them is, and perhaps some that are over: a heap, the last one first, as numbers below zero."""
+    over: dict[int, int] = {}
+    """Those of `dues` that are over, and how many of each."""
     unpriced: int = 0
     """Calls of which nobody said what they cost."""
     question: str = ""
@@ -118,17 +123,18 @@ class Ledger(msgspec.Struct, eq=False):
         else:
             self.since = now
         self.open += 1
-        self.until = max(self.until, due or 0)
+        heappush(self.dues, -(due or 0))
+        self.until = -self.dues[0]
         if first and "steps" in self.limits:
             self.spent["steps"] = self.spent.get("steps", 0) + 1
         if reserved:  # most attempts are promised nothing, and take nothing that is counted
             self._add(self.reserved, reserved, 1)
 
-    def end(self, now: int, reserved: Amounts, charged: Amounts, *, lost: bool) -> None:
+    def end(self, now: int, due: int | None, reserved: Amounts, charged: Amounts, *, lost: bool) -> None:
         """An attempt is over. Of one that was lost nobody knows how long it worked: at most until it was too late."""
         self._advance(now, min(now, self.until) if lost else now)
         self.open -= 1
-        self.until = self.until if self.open else 0
+        self._forget(due or 0)
         if reserved or charged:
             self._add(self.reserved, reserved, -1)
             self._add(self.spent, charged, 1)
@@ -153,6 +159,15 @@ class Ledger(msgspec.Struct, eq=False):
         if "seconds" in self.limits and worked_until > self.since:
             self.spent["seconds"] = self.spent.get("seconds", 0) + worked_until - self.since
         self.since = max(self.since, now)
+
+    def _forget(self, due: int) -> None:
+        """One is over. From then on, only those still at work say until when time may have been worked."""
+        self.over[due] = self.over.get(due, 0) + 1
+        while self.dues and self.over.get(-self.dues[0]):
+            self.over[-heappop(self.dues)] -= 1
+        if not self.open:
+            self.over.clear()
+        self.until = -self.dues[0] if self.dues else 0
 
     def _add(self, to: Amounts, amounts: Amounts, sign: int) -> None:
         for word, amount in amounts.items():

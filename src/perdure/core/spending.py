@@ -48,7 +48,7 @@ def settle(state: State, cell: Cell, usage: Usage | None, *, lost: bool = False)
     if usage is not None:
         charged = _charged(asks, reserved, usage)
     for ledger in cell.ledgers:
-        ledger.end(now, reserved, charged, lost=lost)
+        ledger.end(now, work.until, reserved, charged, lost=lost)
         ledger.unpriced += asks and usage is not None and "usd" not in charged and usage.usd is None
     work.reserved = None
 
