@@ -116,6 +116,33 @@ def test_e10_a_keyed_deed_that_would_be_another_one_now_is_asked_about(later):
     assert (world.status, len(world.state.questions), world.commands()) == ("waiting", 1, [])
 
 
+def taken_back_before(**dials):
+    """A run that was cut off in its second step, and goes on after what the first one gave was taken back."""
+    steps = [tool("a", **UNDO), tool("b", **{"with": {"value": "${steps.?a.output}"}})]
+    group = {"id": "g", "steps": steps, "timeout": 5, "undo": {"tool": "un.do"}}
+    world = World({"steps": [group]}, {"a": 1, "a!": 1, "b": HANGS, "b?": {"happened": False}}, **dials).start()
+    world.step()
+    world.send(e.StepStopping(step="g", exit="cancelled", undo=("g",)))
+    world.send(e.AttemptEnded(step="b", exit="failure", failure=Failure("cancelled", "it was stopped")))
+    world.run()
+    assert (world.state.ended.status, world.done("undo")) == ("failed", ["a"])
+    world.retry("b")
+    return world
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_e10_a_keyed_deed_is_not_done_again_with_other_arguments_under_another_key(forgetful):
+    world = taken_back_before(repeat="keyed", forgetful=forgetful)
+    [question] = world.state.questions.values()
+    assert (question.about, world.status) == ("doubt", "waiting")
+
+
+@pytest.mark.parametrize("forgetful", [False, True])
+def test_e10_no_probe_looks_for_a_deed_with_other_arguments(forgetful):
+    world = taken_back_before(repeat="never", probes=["x.y"], forgetful=forgetful)
+    assert ([each.about for each in world.state.questions.values()], world.done("probe")) == (["doubt"], [])
+
+
 # ------------------------------------------------------------------------------- taking it back
 
 

@@ -426,6 +426,11 @@ def test_x2_the_laws_hold_while_whoever_is_at_work_changes_the_plan(shard, trial
     many_lives(trials, 1_500_000_000 + shard * 1_000_000, EIGHTH, changing)
 
 
+@pytest.mark.parametrize(("era", "seed"), [(SEVENTH, 4_690_583_577), (EIGHTH, 3_278_559_025)])
+def test_lives_with_plans_that_change_that_once_broke_a_law(era, seed):
+    one_life(seed, era, changing(seed))
+
+
 def test_x2_wishes_by_lot_are_taken_and_refused_and_never_more_often_than_they_may():
     taken = refused = 0
     for seed in range(60):

@@ -225,6 +225,45 @@ def test_a_group_that_was_done_keeps_its_steps():
     assert rest(made) == ["a", "b", "a", "n", "b"]
 
 
+def test_e12_what_a_group_has_given_stays_whatever_is_put_into_it_later():
+    group = {"id": "g", "parallel": [new("a"), new("b")], "max_visits": 5}
+    again = {
+        "id": "again",
+        "decide": "steps.g.visits < 2 ? 'g' : 'done'",
+        "choices": ["g", "done"],
+        "on": {"done": "done"},
+    }
+    made = world(group, new("c"), again, script={"a": 1, "b": 2}, done=2)
+    revise(made, {"insert": new("n"), "into": "g"})
+    for _ in range(2):
+        assert output_of(made.state, made.state.cells["g"]) == {"a": 1, "b": 2}
+        made.fold()
+    assert rest(made) == ["a", "b", "c", "a", "b", "n", "c"]
+
+
+def test_a_group_that_is_done_anew_gives_all_that_is_in_it_now():
+    again = {
+        "id": "again",
+        "decide": "steps.g.visits < 2 ? 'g' : 'done'",
+        "choices": ["g", "done"],
+        "on": {"done": "done"},
+    }
+    made = world({"id": "g", "parallel": [new("a")], "max_visits": 5}, new("b"), again, script={"a": 1, "n": 3}, done=1)
+    revise(made, {"insert": new("n"), "into": "g"})
+    assert rest(made) == ["a", "b", "a", "n", "b"]
+    assert output_of(made.state, made.state.cells["g"]) == {"a": 1, "n": 3}
+
+
+def test_e12_a_group_that_failed_and_goes_on_gives_all_that_is_in_it_then():
+    made = world(
+        {"id": "g", "parallel": [new("a"), new("b")]}, script={"a": 1, "b": [Failure("logic", "no"), 2], "n": 3}
+    )
+    made.run()
+    made.send(Mended(e.RunReopened(step="b"), e.RunRevised(edits=({"insert": new("n"), "into": "g"},))))
+    assert rest(made)[-2:] == ["b", "n"]
+    assert (made.status, made.output) == ("succeeded", {"a": 1, "b": 2, "n": 3})
+
+
 def test_what_was_done_in_an_earlier_visit_of_a_group_can_still_be_read():
     group = {"id": "g", "parallel": [new("a", **{"with": {"value": 1}}), new("c", needs=["a"])], "max_visits": 5}
     look = new("look", **{"with": {"value": "${steps.?g.output.?c}"}})

@@ -75,6 +75,7 @@ class Graph(Body):
         "part",
         "ready",
         "skipped",
+        "told",
         "total",
         "unmet",
     )
@@ -100,6 +101,8 @@ class Graph(Body):
         self.failed: list[Cell] = []
         self.fresh: list[Cell] = []
         """Children that ended since the group was last looked at."""
+        self.told: tuple[str, ...] | None = None
+        """Whose outputs make up its own, if the plan has put other steps there since it was over."""
 
 
 class Grown(Graph):

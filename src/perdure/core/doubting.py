@@ -12,11 +12,11 @@ from perdure.core.cells import Cell, Look
 from perdure.core.chance import drawn, pause_before
 from perdure.core.consulting import answered
 from perdure.core.deciding import Deciding
-from perdure.core.ending import fail, told_again, undo_of
+from perdure.core.ending import fail, undo_of
 from perdure.core.patience import terms, unasked
 from perdure.core.quarantine import is_quarantined
 from perdure.core.recovering import judge, recover, stop_and_undo
-from perdure.core.trying import LOOK_SECONDS, LOOKING, again, call_at, pause_of, repeat_of
+from perdure.core.trying import LOOK_SECONDS, LOOKING, again, call_at, is_same_deed, pause_of, repeat_of
 
 MOST_DOUBTS: Final = 10
 """How often a visit is tried again without asking when its tries are lost one after the other."""
@@ -60,7 +60,7 @@ def _again_or_ask(turn: Deciding, cell: Cell, failure: Failure) -> None:
 def _harmless_pause(turn: Deciding, cell: Cell, failure: Failure) -> int | None:
     """How long until the deed may be done again without asking; None if it may not."""
     repeat = repeat_of(turn, cell)
-    if repeat == "never" or (repeat == "keyed" and told_again(turn, cell) is None):
+    if repeat == "never" or (repeat == "keyed" and not is_same_deed(turn, cell)):
         return None  # a key is known on the other side only as long as the deed is the same
     if failure.kind == "in_doubt":
         return 0 if _may_try(cell) else None
@@ -103,6 +103,9 @@ def _not_done(turn: Deciding, cell: Cell, failure: Failure) -> None:
 
 
 def _look(turn: Deciding, cell: Cell, number: int) -> None:
+    if not is_same_deed(turn, cell):
+        _ask(turn, cell)  # a probe is given what the deed was given, and would look for another one
+        return
     seconds = turn.state.rules.seconds(call_at(turn, cell)) or LOOK_SECONDS
     about: dict[str, Any] = {"step": cell.key, "visit": cell.visit, "attempt": number, "deed": "probe"}
     turn.record_start(cell, e.AttemptStarted(**about, call=cell.work.digest, due=turn.now + round(seconds * 1000)))

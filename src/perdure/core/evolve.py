@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from perdure.core import events as e
 from perdure.core.calls import FREE, Failure, Usage
-from perdure.core.cells import Body, Cell, Effect, Grown, Look, Result, Scope, Serial, Work
+from perdure.core.cells import Body, Cell, Effect, Graph, Grown, Look, Result, Scope, Serial, Work
 from perdure.core.forking import run_forked
 from perdure.core.learning import steps_grown, tell_parent
 from perdure.core.lines import locks_at_entry, make_hungry, release_locks, take_locks, wake_within
@@ -198,6 +198,8 @@ def _step_passed(state: State, event: e.StepPassed) -> None:
 
 def _end(state: State, cell: Cell, result: Result) -> None:
     cell.result, result.number = result, state.next_number()
+    if isinstance(result.body, Graph):
+        result.body.told = None
     assert cell.parent is not None  # noqa: S101  the end of the run is another fact
     tell_parent(cell.parent, cell, result)
 

@@ -207,8 +207,11 @@ def _refit(cell: Cell, body: Body, before: list[Node]) -> None:
     if isinstance(body, Serial):
         body.cursor = places.get(before[body.cursor].id, -1) if body.cursor >= 0 else -1
         body.rounds = body.rounds or ([[]] if cell.within.outline.loops(cell.tree) else [])
-    else:
-        _rewire(cell, body)
+        return
+    assert isinstance(body, Graph)  # noqa: S101  one or the other
+    if body.told is None and (cell.body is not body or not cell.is_live):
+        body.told = tuple(child.id for child in before)  # what a group has given stays, whatever is put into it later
+    _rewire(cell, body)
 
 
 def _step_back(state: State, cell: Cell, body: Serial, born: Container[Node]) -> None:

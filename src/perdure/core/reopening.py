@@ -181,7 +181,7 @@ def _resume(cell: Cell) -> None:
     work = cell.work
     cell.status, cell.result, cell.leaving, cell.question = "active", None, None, ""
     work.lost, work.stopping, work.due, work.alarm = True, False, None, 0  # a try that was planned is not awaited
-    work.probe = work.verdict = None
+    work.probe = work.verdict = work.call = None  # what it refers to may have been taken back since
     work.met = 0
 
 

@@ -127,7 +127,10 @@ def outcome_of(state: State, cell: Cell, body: Any) -> Any:
         return None
     if cell.kind == "map":
         return [_good_output(state, body.children.get(n)) for n in range(body.total)]
-    return {child.id: _good_output(state, body.children.get(child.position)) for child in cell.tree.children}
+    by_id = {child.id: _good_output(state, body.children.get(child.position)) for child in cell.tree.children}
+    if body.told is None or (cell.body is body and cell.is_live):
+        return by_id
+    return {id_: by_id.get(id_) for id_ in body.told}
 
 
 def _good_output(state: State, cell: Cell | None) -> Any:

@@ -11,7 +11,7 @@ from perdure.core.chance import drawn, pause_before
 from perdure.core.contracts import unmet_of
 from perdure.core.deciding import Deciding
 from perdure.core.ladder import patience_of
-from perdure.core.seeing import bare_call, call_of
+from perdure.core.seeing import asked, bare_call, call_of
 from perdure.plan.expr import ExpressionError
 from perdure.plan.flow import own_exits
 from perdure.plan.model.parts import Retry
@@ -77,6 +77,14 @@ def call_at(turn: Deciding, cell: Cell) -> Call:
         return cell.work.call or call_of(turn.state, cell)
     except ExpressionError:
         return bare_call(cell.traits.call)
+
+
+def is_same_deed(turn: Deciding, cell: Cell) -> bool:
+    """Whether the next try would be asked to do what the last one was; what that refers to may have changed."""
+    try:
+        return asked(turn.state, cell)[1] == cell.work.digest
+    except ExpressionError:
+        return False
 
 
 def repeat_of(turn: Deciding, cell: Cell) -> Repeat:
