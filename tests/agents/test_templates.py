@@ -1,11 +1,14 @@
 """A2: templates are plan files, chosen by classifying the request; users add their own; below a threshold none is taken."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from perdure import run_sync
-from perdure.agents.templates import BadTemplate, Head, classify, fill, stock, template_of, templates_in
+from perdure.agents.templates import BadTemplate, Head, classify, fill, stock, template_of, templates_in, templates_of
 from perdure.core.calls import Failure
 from perdure.plan.checks import check
 from perdure.testing.worlds import World
@@ -109,6 +112,30 @@ def test_a2_users_add_their_own_as_files(tmp_path):
     assert broken.code == "PRD4204"
     assert "plain.yaml" in broken.message
     assert list(templates_in(tmp_path / "nowhere")) == []
+
+
+def test_a_link_that_leads_out_of_a_project_makes_no_template(tmp_path):
+    """It may be a stranger's, and the file one that only its user may read."""
+    shop, private = tmp_path / "shop", tmp_path / "private"
+    for place in (shop / "perdure" / "templates", private / "templates"):
+        place.mkdir(parents=True)
+    (private / "templates" / "greet.yaml").write_text(GREET + "# the safe opens at 3-7-1\n")
+    inside = shop / "perdure" / "templates"
+    (inside / "real.yaml").write_text(GREET)
+    (inside / "alias.yaml").symlink_to("real.yaml")
+    (tmp_path / "here").symlink_to("shop")
+    assert [each.name for each in templates_of(tmp_path / "here", "perdure", "templates")] == ["alias", "real"]
+    (inside / "out.yaml").symlink_to(private / "templates" / "greet.yaml")
+    assert refused(shop) == ["out.yaml"]
+    shutil.rmtree(shop / "perdure")
+    (shop / "perdure").symlink_to(private)
+    assert refused(shop) == ["greet.yaml"]
+
+
+def refused(root):
+    bad = [each for each in templates_of(root, "perdure", "templates") if isinstance(each, BadTemplate)]
+    assert all("leads out of" in each.message and "safe" not in each.message for each in bad)
+    return [Path(each.message.split(" ")[2]).name for each in bad]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ ask for it. It is chosen by how much of the request it speaks of, how near the r
 how much of what it needs the request says. Below a threshold, or where two fit alike, none is chosen.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -246,18 +247,36 @@ def stock() -> list[Template]:
 
 def templates_in(directory: Path) -> Iterator[Template | BadTemplate]:
     """The templates in a directory. A file that is no plan is none of ours; one that is broken is told, not raised."""
+    for each in _files(directory):
+        yield from _read(each)
+
+
+def templates_of(root: Path, *place: str) -> Iterator[Template | BadTemplate]:
+    """The same of a project, which may be a stranger's: a link would make a plan of any file that you can read."""
+    real = Path(os.path.realpath(root)).joinpath(*place)
+    for each in _files(root.joinpath(*place)):
+        if Path(os.path.realpath(each)).is_relative_to(real):
+            yield from _read(each)
+        else:
+            told = f"the template {each} is a link, or in one, that leads out of {real}"
+            yield BadTemplate(told, "put the file itself there")
+
+
+def _files(directory: Path) -> list[Path]:
     try:
-        files = sorted(each for each in directory.iterdir() if each.suffix in _ENDINGS and each.is_file())
+        return sorted(each for each in directory.iterdir() if each.suffix in _ENDINGS and each.is_file())[:MOST]
+    except OSError:
+        return []
+
+
+def _read(file: Path) -> Iterator[Template | BadTemplate]:
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST + 1)
     except OSError:
         return
-    for each in files[:MOST]:
-        try:
-            with each.open("rb") as file:
-                data = file.read(LARGEST + 1)
-        except OSError:
-            continue
-        if any(mark in data for mark in _MARKS):
-            yield from _told(data, each)
+    if any(mark in data for mark in _MARKS):
+        yield from _told(data, file)
 
 
 def _told(data: bytes, file: Path) -> Iterator[Template | BadTemplate]:

@@ -3,12 +3,14 @@
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from perdure.agents.feasibility import MODEL
 from perdure.cli.arguments import refuse, usable
 from perdure.cli.commands import VARIABLES
 from perdure.cli.driving import carry_out
@@ -29,7 +31,7 @@ from perdure.engine.ids import new_id
 from perdure.kits.coding.framing import framed, template_for, templates
 from perdure.plan import Plan
 from perdure.plan.limits import Limits
-from perdure.plan.problems import did_you_mean, errors_in
+from perdure.plan.problems import Problem, did_you_mean, errors_in
 from perdure.plan.reading import Reading
 from perdure.plan.visible import number_of, visible
 
@@ -88,7 +90,7 @@ def code(ctx: click.Context, goal: str, repo: Path, **given: Any) -> None:
     plan = _plan(shape, given)
     policy = load_policy(seen.root)
     inputs = {**_inputs(goal, seen, given, policy), "options": _options(shape, given["pairs"])}
-    lacks = lacks_here(Reading(plan), settings, provided(), seen.root)
+    lacks = _told_once(lacks_here(Reading(plan), settings, provided(), seen.root))
     errors, for_people = errors_in(lacks), not (given["as_json"] or given["jsonl"])
     if errors and not (given["dry_run"] and for_people):
         refuse(errors, as_json=given["as_json"])
@@ -153,6 +155,18 @@ def _plan(shape: Plan, given: Mapping[str, Any]) -> Plan:
     most = {"calls": given["calls"], "tokens": given["tokens"], "usd": given["usd"]}
     budget = {word: value for word, value in most.items() if value is not None}
     return Plan.model_validate({**framed(shape).canonical(), "budget": budget})
+
+
+def _told_once(lacks: Iterable[Problem]) -> list[Problem]:
+    """One model is wanted at many places, and the plan is not the user's: they are told once what to do about it."""
+    found: dict[tuple[Any, ...], list[Problem]] = {}
+    for each in lacks:
+        alike = (each.help, each.severity) if each.code == MODEL else each
+        found.setdefault((each.code, alike), []).append(each)
+    return [
+        replace(first, message=f"{first.message}; {number_of(len(more), 'more place')} likewise") if more else first
+        for first, *more in found.values()
+    ]
 
 
 def _options(shape: Plan, pairs: tuple[str, ...]) -> dict[str, Any]:

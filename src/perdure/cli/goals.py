@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from perdure.agents.feasibility import infeasible
 from perdure.agents.planners import Asked, Made, Name, NoPlanner, plan_for, unplanned
-from perdure.agents.templates import BadTemplate, Template, stock, templates_in
+from perdure.agents.templates import BadTemplate, Template, stock, templates_in, templates_of
 from perdure.cli.arguments import refuse
 from perdure.cli.feasibility import means_here
 from perdure.cli.heads import OURS
@@ -34,6 +34,9 @@ from perdure.tools import AnyTool
 if TYPE_CHECKING:
     from perdure.cli.carrying import Carry
     from perdure.engine import Result
+
+TEMPLATES: Final = "templates"
+"""Where templates are, of the user and of a project."""
 
 
 def planned(
@@ -109,9 +112,10 @@ def _asked(goal: str, tools: Iterable[AnyTool], given: Mapping[str, Any]) -> Ask
 def templates_here() -> list[Template]:
     """The user's own templates, those of the project, and those that come with it; of one name, the first counts."""
     home = home_in(os.environ)
-    places = [user_file(os.environ, home).parent, find_project(Path.cwd(), home).root / OURS]
+    own = templates_in(user_file(os.environ, home).parent / TEMPLATES)
+    brought = templates_of(find_project(Path.cwd(), home).root, OURS, TEMPLATES)
     found: dict[str, Template] = {}
-    for each in (*(each for place in places for each in templates_in(place / "templates")), *stock()):
+    for each in (*own, *brought, *stock()):
         if isinstance(each, BadTemplate):
             click.echo(visible(f"warning {each.code}: {each.message}"), err=True)
         else:

@@ -326,6 +326,18 @@ def test_of_a_file_that_is_cut_the_failures_before_are_told_where_nobody_else_te
     assert report.notes[0].endswith("what stands before that was read instead")
 
 
+def test_a_file_that_was_not_read_or_not_whole_is_told_with_why():
+    """The place where reading stopped, somewhere in the middle of a large file, would tell nobody anything."""
+    why = "only its first 1,048,576 bytes were read"
+    report = junit(
+        "<testsuite><testcase name='t'/><testca", uncollected={"r.xml": why, "more.xml": "links are not followed"}
+    )
+    assert report.notes == [
+        f"r.xml cannot be read ({why}); what the command has said was read instead",
+        "more.xml was not read: links are not followed",
+    ]
+
+
 def test_what_is_nested_deeply_is_read():
     assert junit("<testsuite>" + "<a>" * 100_000 + "</a>" * 100_000 + "</testsuite>", code=0).broken == "no tests ran"
 

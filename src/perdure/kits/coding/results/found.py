@@ -30,6 +30,8 @@ class Ran(BaseModel):
     truncated: bool = False
     signal: str = ""
     collected: dict[str, str] = {}
+    uncollected: dict[str, str] = {}
+    """Why a file was not read, or not to its end, by its path."""
 
     @property
     def files(self) -> dict[str, str]:

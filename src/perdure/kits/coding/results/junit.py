@@ -46,12 +46,15 @@ def looks_like_junit(text: str) -> bool:
     return text.lstrip("\ufeff \t\r\n").startswith("<") and "<testsuite" in text
 
 
-def read(texts: Mapping[str, str]) -> Found | None:
-    """What such files say together; None if there are none. `NotJunit` if one of them cannot be read."""
+def read(texts: Mapping[str, str], cut: Mapping[str, str] | None = None) -> Found | None:
+    """What such files say together; None if there are none. `NotJunit` if one of them cannot be read.
+
+    Of some it is known why they are not there to their end (`cut`); that tells more than where the reading stopped.
+    """
     reader = _Reader()
     for path, text in texts.items():
         if looks_like_junit(text):
-            reader.read(path, text)
+            reader.read(path, text, (cut or {}).get(path, ""))
     return reader.found() if reader.documents else None
 
 
@@ -65,7 +68,7 @@ class _Reader:
         self._outcome: _Outcome | None = None
         self._is_pytest = False
 
-    def read(self, path: str, text: str) -> None:
+    def read(self, path: str, text: str, cut: str = "") -> None:
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.StartDoctypeDeclHandler = _refuse
         parser.StartElementHandler = self._begin
@@ -74,7 +77,7 @@ class _Reader:
         try:
             parser.Parse(text.lstrip("\ufeff \t\r\n").encode(), True)  # noqa: FBT003  it takes no names
         except (expat.ExpatError, NotJunit) as error:
-            raise NotJunit(f"{path} cannot be read ({error})", self._beginning()) from None
+            raise NotJunit(f"{path} cannot be read ({cut or error})", self._beginning()) from None
         self.documents += 1
 
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:

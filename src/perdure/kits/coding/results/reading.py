@@ -54,7 +54,7 @@ def _best(ran: Ran, text: str) -> tuple[Found, tuple[str, ...]]:
     """What tells most: a file before words, and if the command has failed, whoever knows a failure."""
     said = [pytest_.read(text, is_cut=ran.truncated), unittest_.read(text)]
     try:
-        written, part, why = junit.read(ran.files), None, ""
+        written, part, why = junit.read(ran.files, ran.uncollected), None, ""
     except junit.NotJunit as error:
         written, part, why = None, error.found, f"{error}"
     known = [each for each in (_with_names(written, said[0]), *said, part) if each is not None]
@@ -62,7 +62,8 @@ def _best(ran: Ran, text: str) -> tuple[Found, tuple[str, ...]]:
     bad = [each for each in told if each.failures and ran.code != 0]
     best = (bad or told or [Found("exit_code", is_complete=ran.code == 0)])[0]
     instead = "what stands before that" if best is part else "what the command has said"
-    return best, (f"{why}; {instead} was read instead",) if why else ()
+    unread = (f"{path} was not read: {no}" for path, no in ran.uncollected.items() if path not in ran.collected)
+    return best, (*((f"{why}; {instead} was read instead",) if why else ()), *unread)
 
 
 def _with_names(written: Found | None, said: Found | None) -> Found | None:
