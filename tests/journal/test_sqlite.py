@@ -100,11 +100,13 @@ async def test_what_is_no_journal_is_refused_and_not_touched(read_only, tmp_path
         foreign.execute("CREATE TABLE notes (text)")
     foreign.close()
     (tmp_path / "directory.db").mkdir()
+    os.mkfifo(tmp_path / "device.db")
     before = {path.name: path.read_bytes() for path in tmp_path.glob("*.db") if path.is_file()}
-    for name in ("text.db", "other.db", "foreign.db", "directory.db"):
+    for name in ("text.db", "other.db", "foreign.db", "directory.db", "device.db"):
         with pytest.raises(NoJournal):
             await SqliteJournal.open(tmp_path / name, read_only=read_only)
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
+    assert (tmp_path / "device.db").is_fifo(), "a journal that is made takes the place of what is there"
 
 
 async def test_there_is_nothing_to_read_where_there_is_no_file(tmp_path):

@@ -93,7 +93,7 @@ def _state_for(journal: Path | str, closing: AsyncExitStack) -> Path:
 
         return closing.enter_context(scratch())
     state = state_of(journal)
-    if Path(journal).is_dir():  # said before anything is made beside it
+    if Path(journal).exists() and not Path(journal).is_file():  # said before anything is made beside it
         raise NoJournal(f"{journal} is not a file", "name a file, as in runs.db")
     state.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
     if stat.S_IMODE(state.stat().st_mode) != PRIVATE:  # on a disk that can only be read, what is right stays

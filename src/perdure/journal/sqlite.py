@@ -245,7 +245,7 @@ class SqliteJournal:
 
 def _store(path: Path, network: bool, connect: Connect, undo: ExitStack) -> Store:  # noqa: FBT001  called from one place
     """Take a file over, and make it if it is not there."""
-    if path.is_dir():  # said before anything is made beside it
+    if path.exists() and not path.is_file():  # said before anything is made beside it, or a device given up for a file
         raise NoJournal(f"{path} is not a file", "name a file, as in runs.db")
     make_private(path.parent)
     if not network:
@@ -253,8 +253,6 @@ def _store(path: Path, network: bool, connect: Connect, undo: ExitStack) -> Stor
     undo.callback(FileLock(path.with_name(f"{path.name}.lock")).release)
     if not path.exists() or path.stat().st_size == 0:
         schema.create(path, connect)
-    if not path.is_file():
-        raise NoJournal(f"{path} is not a file")
     try:
         return _owned(path, connect)
     except Exception as error:
