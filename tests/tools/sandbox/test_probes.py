@@ -126,3 +126,12 @@ async def test_started_with_our_environment_it_would_be_noticed(hands, monkeypat
     )
     report = await probe(hands, afresh=True)
     assert "sees no environment but its own" in {each.name for each in report.findings if each.wrong}
+
+
+async def test_a_machine_that_says_nothing_of_a_language_is_no_worse(hands, monkeypatch):
+    """As started by cron: all that is left is what Python sets by itself, outside as inside."""
+    for name in {*os.environ} - {"PATH", "HOME", "TMPDIR"}:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("LC_CTYPE", "C.UTF-8")
+    report = await probe(hands, afresh=True)
+    assert (report.ok, report.problem) == (True, "")

@@ -175,9 +175,13 @@ def _baits() -> Generator[dict[str, Any]]:
 
 
 def _canary() -> str:
-    """Something of our own environment that must not be seen inside, as it stands there."""
+    """Something of our own environment that must not be seen inside, as it stands there.
+
+    A Python that is started without a locale sets `LC_CTYPE`, outside as inside.
+    """
+    common = ("LANG", "PATH", "HOME", "TERM", "USER", "TMPDIR", "PWD", "_")
     for name, value in os.environ.items():
-        if name not in ("LANG", "PATH", "HOME", "TERM", "USER", "TMPDIR", "PWD", "_") and len(value) > 3:  # noqa: PLR2004
+        if name not in common and not name.startswith("LC_") and len(value) > 3:  # noqa: PLR2004
             return f"{name}={value}"
     return secrets.token_hex(8)
 
