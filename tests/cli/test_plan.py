@@ -32,6 +32,12 @@ def test_e12_a_plan_goes_to_standard_output_and_the_reasons_to_standard_error(at
     assert "path is the next path in the request" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_a_goal_that_says_nothing_is_refused(at, command):
+    done = at(command, " ")
+    assert (done.returncode, "this is empty" in done.stderr) == (2, True)
+
+
 def test_a_plan_can_be_written_to_a_file_and_run(at, tmp_path, db):
     assert "wrote plan.json" in at("plan", "Read notes.txt and count the words", "-o", "plan.json").stderr
     assert json.loads((tmp_path / "work" / "plan.json").read_text())["perdure"] == 1

@@ -71,7 +71,7 @@ async def test_a_fork_begins_where_it_is_said(where, calls):
 @pytest.mark.parametrize(
     ("where", "error", "message"),
     [
-        ({}, NoPoint, "is over: it succeeded"),
+        ({}, NoPoint, "is over: succeeded"),
         ({"at": 8}, NoPoint, "was over after fact 8"),
         ({"at": 99}, NoPoint, "no fact 99"),
         ({"at": 0}, NoPoint, "no fact 0"),

@@ -65,6 +65,8 @@ def test_tools_are_found(address, names):
         ("json", "no tools"),
         ("", "ValueError"),
         ("..x:y", "TypeError"),
+        ("./my_shop.py", "is a file, not a module"),
+        ("lib/my_shop:TOOLS", "is a file, not a module"),
     ],
 )
 def test_what_is_not_there_is_said_in_a_sentence(address, word):

@@ -35,6 +35,8 @@ def plan(goal: str, output: str, planner: Any, as_json: bool, **given: Any) -> N
 
     Exit code 0: there is a plan. 6: nobody can make one.
     """
+    if not goal.strip():
+        raise click.UsageError("say a goal: this is empty")
     tools = known_here(given["addresses"])
     made = planned(goal, tools, given, planner)
     problems = lacks(made, tools, settings_for(given["db"]))

@@ -147,7 +147,7 @@ class _Forking:
         if state.ended is None:
             return len(self._events)
         if state.ended.status not in {"failed", "cancelled"}:
-            told = f"{self._run} is over: it {status_of(state)}"
+            told = f"{self._run} is over: {status_of(state)}"
             raise NoPoint(told, "say where to begin: --from STEP, or --from and the number of a fact")
         cause = culprit(state)
         ends = (e.RunStopping, e.RunEnded)

@@ -54,6 +54,11 @@ def load_tools(address: str) -> tuple[AnyTool, ...]:
     Modules are also looked for in the current directory.
     """
     module, _, path = address.partition(":")
+    if "/" in module or module.endswith(".py"):
+        hint = (
+            f"write {Path(module).stem}, without its directory and ending; modules are found in the current directory"
+        )
+        raise NotLoaded(f'"{module}" is a file, not a module', hint)
     found: Any = _imported(module, address)
     for name in path.split(".") if path else ():
         if not hasattr(found, name):

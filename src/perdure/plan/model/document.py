@@ -79,7 +79,7 @@ class Plan(Part):
     exit: Expression | None = None
     """Gives the word the plan ends with, instead of `success`."""
     steps: "Annotated[Many[Step], Field(min_length=1)]"
-    """The steps."""
+    """What is done: a list of steps, each with an `id` and its kind, as in `{id: hello, tool: flow.echo}`."""
     output: Json = None
     """What the run gives back; left out: the output of its steps."""
     requires_lookahead: bool = False
