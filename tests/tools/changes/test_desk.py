@@ -1,10 +1,12 @@
 """What is written down before it begins, and what is said when it cannot be ended."""
 
+import errno
 import os
 import threading
 
 import pytest
 
+from perdure.core.policy import Layer, Terms
 from perdure.tools.builtin.files import write
 from perdure.tools.changes import Change, ChangeSet, Desk, Image, Images, carry_out, take_back, unfinished
 from perdure.tools.changes.intents import Intent, Intents, set_of
@@ -69,6 +71,8 @@ def test_the_whole_set_is_judged_before_anything_is_done(context, workspace, ima
         (lambda image: [Change("a", None, image(b"x")), Change("a", None, image(b"y"))], "twice"),
         (lambda image: [Change("a", None, image(b"x", 0o4755))], "run as its owner"),
         (lambda image: [Change("a", image(b"x"), Image("directory", "", 0o755, 0))], "directory on one side"),
+        (lambda image: [Change("a", None, Image("file", image(b"x").digest, 0o644, 1 << 30))], "1,073,741,824 bytes"),
+        (lambda image: [Change(f"a{n}", None, image(b"x")) for n in range(5_001)], "5,001 changes are too many"),
         (lambda image: [Change("../a", None, image(b"x"))], "not written plainly"),
     ],
 )
@@ -124,6 +128,80 @@ def test_a_damaged_copy_is_not_written(context, workspace, hands, image):
     with pytest.raises(ToolFailure, match="damaged"):
         carry_out(context(), ChangeSet((Change("a", image(b"a\n"), new),)))
     assert workspace.look() == {"a": ("file", "0o644", b"a\n")}
+
+
+def test_a_copy_that_is_gone_is_not_written(context, workspace, hands, image):
+    workspace["a"] = b"a\n"
+    new = image(b"new\n")
+    (hands.state / "changes/objects" / new.digest[:2] / new.digest[2:]).unlink()
+    with pytest.raises(ToolFailure, match=f"the kept copy {new.digest[:12]}… is gone"):
+        carry_out(context(), ChangeSet((Change("a", image(b"a\n"), new),)))
+    assert workspace.look() == {"a": ("file", "0o644", b"a\n")}
+
+
+def test_a_record_that_cannot_be_read_is_a_doubt_and_nothing_is_done(context, workspace, hands):
+    workspace["a"] = b"a\n"
+    output = write.function("a", context(), text="b\n")
+    (hands.state / f"changes/intents/{output['set']}.json").write_bytes(b'{"set":')
+    with pytest.raises(ToolFailure, match="what was written down about this step cannot be read") as found:
+        write.function("a", context(), text="c\n")
+    assert found.value.failure.kind == "in_doubt"
+    assert workspace["a"] == b"b\n"
+
+
+def forgotten(context, hands, count):
+    """What a step gave that has made so many files, and of which no record is left."""
+    made = Image("file", Images(hands.state).put(b"x"), 0o644, 1)
+    output = carry_out(context(), ChangeSet(tuple(Change(f"f{n}", None, made) for n in range(count))))
+    Intents(hands.state).forget(output["set"])
+    return output
+
+
+def test_without_its_record_a_step_is_taken_back_by_what_it_gave(context, workspace, hands):
+    take_back(context("undo"), forgotten(context, hands, 3))
+    assert workspace.look() == {}
+
+
+def test_without_its_record_a_step_that_gave_a_part_is_not_taken_back_in_part(context, workspace, hands):
+    output = forgotten(context, hands, 501)
+    with pytest.raises(ToolFailure, match="nobody remembers all the changes"):
+        take_back(context("undo"), output)
+    assert len(workspace.look()) == 501
+
+
+def test_what_a_policy_denies_is_not_taken_back_either(context, workspace):
+    output = write.function("a", context(), text="a\n")
+    rules = [Layer("user", files_write=Terms(deny=("a",)))]
+    with pytest.raises(ToolFailure, match=r"a is denied.*\(says user\)"):
+        take_back(context("undo", layers=rules), output)
+    assert workspace["a"] == b"a\n"
+
+
+def test_a_directory_that_somebody_has_put_something_into_stays_and_is_told(context, workspace):
+    output = write.function("new/a", context(), text="a\n")
+    workspace["new/b"] = b"by somebody\n"
+    told = take_back(context("undo"), output)
+    assert told["notes"] == ["new: stays, because there is something in it"]
+    assert workspace.look().keys() == {"new", "new/b"}
+
+
+def test_a_directory_gets_a_mode_and_gets_its_own_back(context, workspace):
+    (workspace.path / "d").mkdir(mode=0o755)
+    before, after = (Image("directory", "", mode, 0) for mode in (0o755, 0o500))
+    output = carry_out(context(), ChangeSet((Change("d", before, after),)))
+    assert workspace.look()["d"] == ("directory", "0o500")
+    take_back(context("undo"), output)
+    assert workspace.look()["d"] == ("directory", "0o755")
+
+
+def test_attributes_that_cannot_be_carried_over_are_told(context, workspace, monkeypatch):
+    """As on a file system that has none."""
+    workspace["a"] = b"a\n"
+    monkeypatch.setattr(os, "listxattr", lambda _: ["user.colour"])
+    monkeypatch.setattr(os, "getxattr", lambda *_: (_ for _ in ()).throw(OSError(errno.EOPNOTSUPP, "none here")))
+    told = write.function("a", context(), text="b\n")
+    assert told["notes"] == ["attributes that could not be kept: user.colour"]
+    assert workspace["a"] == b"b\n"
 
 
 def test_many_changes_are_listed_in_part_and_taken_back_whole(context, workspace, image):

@@ -3,79 +3,94 @@ that a name is free: the set is whole or nothing of it is there, and when the fa
 
 import errno
 import os
-import threading
-from itertools import count
+from collections import Counter
 
 import pytest
 from changes_world import begin, do, undo
+from kernel_calls import Died, before_calls, weak
 
-from perdure.tools.changes import directories, kernel, renaming
+from perdure.tools.changes import directories, kernel
 from perdure.tools.failure import ToolFailure
 
-CALLS = ("write", "fsync", "open", "link", "unlink", "mkdir", "rmdir", "rename", "fchmod")
 SCENES = {"do": do, "undo": undo}
 EVERY = 7
-"""Of some hundred calls so many are left out between two."""
+SOME = 2
+"""Of some hundred calls each of so many is looked at."""
 
 
-def counted(monkeypatch, when, error):
-    """Have the nth of these calls fail, in this thread; those that were made meanwhile."""
-    numbers, mine, made = count(1), threading.get_ident(), []
+def failing(when, error):
+    """The nth call fails."""
 
-    def counting(name, call):
-        def called(*arguments, **named):
-            if threading.get_ident() == mine:
-                made.append(name)
-                if next(numbers) == when:
-                    raise OSError(error, os.strerror(error))
-            return call(*arguments, **named)
+    def deed(n):
+        if n == when:
+            raise OSError(error, os.strerror(error))
 
-        return called
-
-    for name in CALLS:
-        monkeypatch.setattr(os, name, counting(name, getattr(os, name)))
-    for place in (directories, renaming):
-        monkeypatch.setattr(place, "rename_at", counting("renameat2", place.rename_at))
-    return made
+    return deed
 
 
-def weak(monkeypatch):
-    """A file system that knows neither of the two ways to rename with care."""
+def dying(when):
+    """Before the nth call the process has ended."""
 
-    def unsupported(*_):
-        raise OSError(errno.EINVAL, "not here")
+    def deed(n):
+        if n >= when:
+            raise Died
 
-    for place in (directories, renaming):
-        monkeypatch.setattr(place, "rename_at", unsupported)
+    return deed
 
 
 @pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize("is_weak", [False, True], ids=["strong", "weak"])
-def test_a_call_that_fails_leaves_all_or_nothing(monkeypatch, tmp_path, scene, is_weak):
+def test_a_call_that_fails_leaves_all_or_nothing(monkeypatch, memory, scene, is_weak):
     work, told = SCENES[scene], []
     with monkeypatch.context() as patched:
         if is_weak:
             weak(patched)
-        begin(tmp_path / "whole")
-        calls = counted(patched, 0, errno.EIO)
-        outputs = work(tmp_path / "whole")
+        begin(memory / "whole")
+        calls = before_calls(patched, failing(0, errno.EIO))
+        outputs = work(memory / "whole")
     assert outputs.get("weak_guard", False) is is_weak
-    whole = begin(tmp_path / "again")
-    work(tmp_path / "again")
-    for n in range(1, len(calls) + 1, EVERY):
-        place = tmp_path / str(n)
+    whole = begin(memory / "again")
+    work(memory / "again")
+    for n in range(1, len(calls) + 1, SOME):
+        place = memory / str(n)
         folder = begin(place)
         start = folder.look()
         with monkeypatch.context() as patched:
             if is_weak:
                 weak(patched)
-            counted(patched, n, errno.ENOSPC if n % 2 else errno.EIO)
+            before_calls(patched, failing(n, errno.ENOSPC if n % 2 else errno.EIO))
             told.append(failure_of(work, place))
         if told[-1] == "unavailable" and scene == "do":
             assert folder.look() == start, (n, calls[n - 1])
         work(place)
         assert folder.look() == whole.look(), (n, calls[n - 1])
     assert {"unavailable", ""} <= set(told) <= {"unavailable", "in_doubt", ""}, set(told)
+
+
+@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("is_weak", [False, True], ids=["strong", "weak"])
+def test_a_death_before_any_call_leaves_what_a_later_life_brings_to_its_end(monkeypatch, memory, scene, is_weak):
+    """R2 without a second process, so that each moment is come to the same way every time."""
+    work = SCENES[scene]
+    with monkeypatch.context() as patched:
+        if is_weak:
+            weak(patched)
+        begin(memory / "whole")
+        calls = before_calls(patched, dying(10_000))
+        outputs = work(memory / "whole")
+    whole = begin(memory / "again")
+    work(memory / "again")
+    for n in range(1, len(calls) + 1, SOME):
+        place = memory / str(n)
+        folder = begin(place)
+        with monkeypatch.context() as patched:
+            if is_weak:
+                weak(patched)
+            before_calls(patched, dying(n))
+            with pytest.raises(Died):
+                work(place)
+        assert work(place) | {"weak_guard": True} == outputs | {"weak_guard": True}, (n, calls[n - 1])
+        assert folder.look() == whole.look(), (n, calls[n - 1])
 
 
 def test_a_directory_that_a_disk_keeps_from_going_goes_when_it_is_mended(monkeypatch, tmp_path):
@@ -127,10 +142,44 @@ def test_where_the_kernel_is_another_it_is_said(monkeypatch, tmp_path, system, m
 
 
 def test_where_openat2_is_kept_from_us_it_is_said(monkeypatch):
-    def refused(*_):
-        kernel.ctypes.set_errno(errno.ENOSYS)
-        return -1
-
-    monkeypatch.setattr(kernel, "_LIBC", type("Libc", (), {"syscall": staticmethod(refused)}))
+    answering(monkeypatch, syscall=errno.ENOSYS)
     with pytest.raises(ToolFailure, match="or what contains this process, does not offer it"):
         kernel.open_beneath(0, "a", os.O_RDONLY)
+
+
+def answering(monkeypatch, **calls):
+    """A kernel that answers these calls with an error; how often each was made."""
+    made = Counter()
+
+    def call(name, error):
+        def called(*_):
+            made[name] += 1
+            kernel.ctypes.set_errno(error)
+            return -1
+
+        return staticmethod(called)
+
+    monkeypatch.setattr(kernel, "_LIBC", type("Libc", (), {name: call(name, each) for name, each in calls.items()}))
+    return made
+
+
+def test_while_somebody_renames_directories_on_the_way_it_is_looked_again_and_not_for_ever(monkeypatch):
+    made = answering(monkeypatch, syscall=errno.EAGAIN)
+    with pytest.raises(BlockingIOError, match="a/b"):
+        kernel.open_beneath(0, "a/b", os.O_RDONLY)
+    assert made["syscall"] > 10
+
+
+def test_a_disk_that_cannot_be_synced_says_so(monkeypatch, tmp_path):
+    answering(monkeypatch, syncfs=errno.EIO)
+    with pytest.raises(OSError, match="Input/output error"):
+        kernel.sync_all(tmp_path)
+
+
+def test_a_directory_that_may_not_be_entered_is_told_by_the_error_of_the_kernel(monkeypatch, tmp_path):
+    folder = begin(tmp_path)
+    with monkeypatch.context() as patched:
+        answering(patched, syscall=errno.EACCES)
+        with pytest.raises(ToolFailure, match=r"nothing was changed: .*Permission denied"):
+            do(tmp_path)
+    assert "new" not in folder.look()

@@ -197,6 +197,36 @@ async def test_a_patch_changes_many_files_and_is_taken_back(call, workspace, pat
     assert workspace.look() == start
 
 
+RENAMED = """diff --git a/old.sh b/new.sh
+rename from old.sh
+rename to new.sh
+"""
+RUNNABLE = """diff --git a/old.sh b/old.sh
+old mode 100644
+new mode 100755
+"""
+
+
+async def test_a_diff_renames_and_makes_runnable_without_a_line_changed(call, workspace):
+    workspace["old.sh"] = b"#!/bin/sh\n"
+    await given(call("patch", patch=RUNNABLE))
+    assert os.access(workspace.path / "old.sh", os.X_OK)
+    await given(call("patch", patch=RENAMED))
+    assert workspace.look() == {"new.sh": ("file", "0o755", b"#!/bin/sh\n")}
+
+
+async def test_a_patch_that_another_file_is_in_the_way_of_changes_nothing(call, workspace):
+    workspace.write(new_py="mine\n", gone_py="g\nmore\n")
+    start = workspace.look()
+    added = "*** Begin Patch\n*** Add File: new.py\n+x\n*** End Patch"
+    await refused(call("patch", patch=added), "logic", "new.py is there already (line 2 of the patch adds it)")
+    removed = (
+        "diff --git a/gone.py b/gone.py\ndeleted file mode 100644\n--- a/gone.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-g\n"
+    )
+    await refused(call("patch", patch=removed), "invalid", "gone.py has more lines than line")
+    assert workspace.look() == start
+
+
 async def test_moving_and_removing_take_directories_along(call, workspace):
     workspace.write(a__b_txt="b", a__c__d_txt="d", e_txt="e")
     (workspace.path / "a/link").symlink_to("b.txt")
@@ -244,6 +274,40 @@ async def test_files_that_others_share_or_that_are_none_are_left_alone(call, wor
     await refused(call("search", text="x", path="pipe"), "invalid", f"pipe {told}")
     await refused(call("delete", paths=["pipe"]), "invalid", f"pipe {told}")
     await refused(call("move", moves=[{"path": "sock", "to": "d/sock"}]), "invalid", "sock is a socket; these stay")
+
+
+def grown(path, size):
+    """A file of so many bytes, which takes no room."""
+    with path.open("wb") as file:
+        file.truncate(size)
+
+
+async def test_what_is_too_large_is_refused_before_it_is_read(call, workspace):
+    grown(workspace.path / "large", 257 * 1024 * 1024)
+    grown(workspace.path / "long", 10_000_001)
+    await refused(call("read", path="large"), "invalid", "269,484,032 bytes, 33,554,432 are the most that is read")
+    await refused(call("write", path="large", text="x"), "invalid", "268,435,456 are the most")
+    edits = [{"path": "long", "old": "a", "new": "b"}]
+    await refused(call("edit", edits=edits), "invalid", "10,000,000 are the most for a text")
+
+
+async def test_a_file_too_long_to_be_shown_is_told_by_its_size(call, workspace):
+    grown(workspace.path / "f", 1_000_001)
+    output = await given(call("delete", paths=["f"]))
+    assert "Binary files differ: 1,000,001 bytes" in output["diff"]
+
+
+async def test_a_text_that_would_not_come_back_as_it_was_is_refused(call, workspace):
+    workspace["zero"] = b"a\0b"
+    workspace["iso"] = "grün\n".encode("latin-1")
+    workspace["big5"] = b"\xa1\xfe\n"
+    edits = [{"path": "zero", "old": "a", "new": "b"}]
+    await refused(call("edit", edits=edits), "invalid", "there is a zero at letter 1")
+    edits = [{"path": "big5", "old": "a", "new": "b"}]
+    await refused(call("edit", edits=edits, encoding="big5"), "invalid", "would not come back the same from big5")
+    edits = [{"path": "iso", "old": "ü", "new": "€"}]
+    await refused(call("edit", edits=edits, encoding="latin-1"), "invalid", "'€' has no form in latin-1")
+    await refused(call("write", path="f", base64="no base!"), "invalid", "base64: ")
 
 
 async def test_protected_names_are_denied_or_asked_about(call, workspace):

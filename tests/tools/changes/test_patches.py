@@ -178,6 +178,10 @@ def test_changes_that_keep_clear_of_each_other_are_put_together(base, data):
         ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n+c\n", 6, "more lines"),
         ("--- a/f\n+++ b/f\n@@ 1 @@\n", 3, "as in"),
         ("nothing\n", 1, "there is no"),
+        ("*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End of File\n-z\n*** End Patch", 7, "begins with @@"),
+        ("*** Begin Patch \n*** Delete File: a\n*** End Patch\nmore\n", 4, "nothing may follow"),
+        ("diff --git a/f b/g\ncopy from f\ncopy to g\n--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n", 1, "copies"),
+        ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", 1, "names no file"),
     ],
 )
 def test_a_patch_that_cannot_be_read_says_where(patch, line, word):
@@ -185,6 +189,50 @@ def test_a_patch_that_cannot_be_read_says_where(patch, line, word):
         read_patch(patch)
     assert f"line {line} of the patch" in str(found.value)
     assert word in str(found.value)
+
+
+TEXT_OF_THREE = "one\ntwo\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    ("hunk", "word"),
+    [
+        ("@@\n-three\n+3", "do not occur; nothing there is like it"),
+        ("@@\n-two\n+2", "occur more than once, on lines 2, 3"),
+        ("@@\n-one\n+1\n*** End of File", "not the end of the file"),
+        ("@@\n+new", "nobody can tell where it belongs"),
+        ("@@ three\n-two\n+2", "there is no line 'three'"),
+        ("@@ two\n-two\n+2", "more than one line 'two'"),
+    ],
+)
+def test_a_hunk_that_does_not_fit_says_why(hunk, word):
+    [patch] = read_patch(f"*** Begin Patch\n*** Update File: f\n{hunk}\n*** End Patch\n")
+    with pytest.raises(ToolFailure) as found:
+        patched(patch, TEXT_OF_THREE)
+    assert "f: the hunk on line 3 of the patch does not fit" in str(found.value)
+    assert word in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("hunk", "text"),
+    [
+        ("@@ one\n+new", "one\nnew\ntwo\ntwo\n"),
+        ("@@\n+new\n*** End of File", "one\ntwo\ntwo\nnew\n"),
+        ("@@ one\n@@ two\n-two\n+2", "one\ntwo\n2\n"),
+    ],
+)
+def test_lines_go_behind_the_lines_that_a_hunk_names(hunk, text):
+    [patch] = read_patch(f"*** Begin Patch\n*** Update File: f\n{hunk}\n*** End Patch\n")
+    assert patched(patch, TEXT_OF_THREE) == text
+
+
+def test_a_patch_of_too_many_hunks_is_refused():
+    with pytest.raises(ToolFailure, match="2,001 hunks are too many"):
+        read_patch("*** Begin Patch\n*** Update File: f\n" + "@@\n-x\n+y\n" * 2_001 + "*** End Patch\n")
+
+
+def test_what_is_the_same_has_no_hunks():
+    assert list(unified("a\nb\n", "a\nb\n")) == []
 
 
 def test_large_texts_take_bounded_time():

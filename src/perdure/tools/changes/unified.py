@@ -48,7 +48,7 @@ class _Reader:
         line, heads = self._at + 1, self._heads()
         old, new = self._names(heads)
         if "copy from" in heads:
-            raise self._bad("copies are not supported; write a new file")
+            raise BadPatch(line, "copies are not supported; write a new file")
         if old == new == _NOTHING or not (old and new):
             raise BadPatch(line, "it names no file")
         hunks = self._hunks()
