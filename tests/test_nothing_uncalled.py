@@ -19,7 +19,9 @@ CALLED_BY_OTHERS = {
     "src/perdure/tools/net/wire.py": {"makefile", "readinto"},  # by http.client
     "src/perdure/tools/signature.py": {"field_title_should_be_set", "emit_warning"},  # by Pydantic
 }  # fmt: skip
-MADE_KNOWN_BY_DECORATORS = re.compile(r"validator|serializer|^tool\(|\.command|\.group|overload|override")
+MADE_KNOWN_BY_DECORATORS = re.compile(
+    r"validator|serializer|^tool\(|\.command|\.group|overload|override|^routes\.(get|post|delete)\("
+)
 
 
 def words_in(paths):

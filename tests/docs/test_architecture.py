@@ -113,7 +113,8 @@ def test_nothing_is_called_by_a_word_that_says_nothing():
         + [each.name for each in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(each, defined)]
     ]
     assert len(names) > 5_000
-    assert [each for each in names if empty.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", each[1]))] == []
+    found = {each[1] for each in names if empty.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", each[1]))}
+    assert found == {"get_route_handler"}, "FastAPI calls it so"
 
 
 def test_every_module_says_what_it_is():

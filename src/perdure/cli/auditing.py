@@ -1,7 +1,7 @@
 """The audit of a run, for people and as data: what failed, what was tried, what it cost, what helped."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import click
 import msgspec
@@ -9,7 +9,7 @@ import msgspec
 from perdure.cli.printing import print_json, print_table
 from perdure.cli.telling import LONG, clock, seconds, value_words
 from perdure.core.calls import Usage
-from perdure.documents.moments import moment
+from perdure.documents.failures import failures_document
 from perdure.engine.auditing import Case, Remedy, Trouble, audit
 from perdure.plan.visible import number_of, visible
 from perdure.ports import Entry
@@ -24,7 +24,7 @@ def show_failures(run: str, status: str, entries: list[Entry], *, as_json: bool)
     """Show what failed in a run."""
     cases = audit(entries)
     if as_json:
-        print_json({"schema": "perdure.failures/1", "id": run, "status": status, "failures": list(map(_data, cases))})
+        print_json(failures_document(run, status, cases))
         return
     if not cases:
         click.echo(f"run {run} ({status.replace('_', ' ')}): nothing failed")
@@ -97,16 +97,3 @@ def _cost(usage: Usage) -> str:
     took = seconds(round(usage.seconds * 1000)) if usage.seconds else ""
     counted = [number_of(usage.tokens, "token") if usage.tokens else "", f"{usage.usd:g} usd" if usage.usd else ""]
     return ", ".join(filter(None, (took, *counted)))
-
-
-# ------------------------------------------------------------------------------- as data
-
-
-def _data(case: Case) -> dict[str, Any]:
-    told = case.data()
-    told["at"] = moment(case.at)
-    for trouble in told["troubles"]:
-        trouble["at"] = moment(trouble["at"])
-        for remedy in trouble["remedies"]:
-            remedy["at"] = moment(remedy["at"])
-    return told

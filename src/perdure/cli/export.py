@@ -14,8 +14,9 @@ import click
 from perdure.cli.journals import db_option, opened, settings_for
 from perdure.cli.printing import STANDARD_STREAM, json_option, print_json
 from perdure.config import Settings
+from perdure.journal.believing import believed
 from perdure.plan.visible import number_of, visible
-from perdure.ports import Corrupt, Journal, Run
+from perdure.ports import Run
 
 
 @click.command()
@@ -40,7 +41,7 @@ def export(run: str, output: str | None, db: str | None, as_json: bool) -> None:
 
 async def _export(settings: Settings, run: str, output: str | None) -> tuple[Run, str]:
     async with opened(settings) as journal:
-        found = await _believed(journal, run)
+        found = await believed(journal, run)
         name = output or f"{found.id.replace('/', '_')}.jsonl"
         if name == STANDARD_STREAM:
             await _write(journal.export(found.id), sys.stdout.buffer)
@@ -48,17 +49,6 @@ async def _export(settings: Settings, run: str, output: str | None) -> tuple[Run
             with _whole(name) as file:
                 await _write(journal.export(found.id), file)
     return found, name
-
-
-async def _believed(journal: Journal, name: str) -> Run:
-    found = await journal.run(name)
-    verdict = await journal.verify(found.id)
-    if verdict.bad_seq is not None:
-        raise Corrupt(
-            f"entry {verdict.bad_seq} of {found.id} cannot be believed: {verdict.reason}",
-            "nothing was exported, because nobody could take it in; restore a copy of the journal",
-        )
-    return found
 
 
 async def _write(lines: AsyncIterator[bytes], file: IO[bytes]) -> None:

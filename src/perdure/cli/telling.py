@@ -9,7 +9,7 @@ from perdure.core import events as e
 from perdure.core.calls import Failure, Usage
 from perdure.core.names import Names
 from perdure.core.values import Value
-from perdure.documents.moments import moment
+from perdure.documents.entries import entry_json
 from perdure.plan.visible import lapse, number_of, visible
 from perdure.ports import Entry
 
@@ -35,8 +35,7 @@ def clock(at: int, form: str = SHORT) -> str:
 
 def as_line(entry: Entry) -> str:
     """An entry as one line of JSON, in ASCII."""
-    body = json.loads(entry.body)
-    return json.dumps({"run": entry.run, "seq": entry.seq, "type": entry.type, "at": moment(entry.at), "body": body})
+    return json.dumps(json.loads(entry_json(entry)))
 
 
 def failure_words(failure: Failure | None, most: int | None = 300) -> str:

@@ -8,13 +8,25 @@ from typing import Any
 from perdure.documents.moments import moment
 from perdure.documents.owning import is_interrupted
 from perdure.journal.listing import PAGE
-from perdure.ports import Journal, Run
+from perdure.ports import Filter, Journal, Run
 
 
 def runs_document(runs: Sequence[Run], asked: Counter[str], more: int | None, owner: str) -> dict[str, Any]:
     """A page of runs. `asked`: how many questions each has open; `more`: where the next page begins."""
     shown = [{**listed(each), "questions": asked[each.id], "interrupted": _stands(each, owner)} for each in runs]
     return {"schema": "perdure.runs/1", "runs": shown, "next": more, "owner": owner or None}
+
+
+async def found_runs(journal: Journal, where: Filter, text: str, before: int | None, most: int) -> list[Run]:
+    """A page of runs with a text in their goals, newest first; large and small letters are the same."""
+    found: list[Run] = []
+    wanted = text.casefold()
+    while page := await journal.runs(where, before, PAGE if text else most):
+        before = page[-1].number
+        found += [run for run in page if wanted in run.summary.goal.casefold()]
+        if not text or len(found) >= most:
+            break
+    return found[:most]
 
 
 def _stands(run: Run, owner: str) -> bool:

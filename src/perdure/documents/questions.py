@@ -38,7 +38,9 @@ class Wanted:
         return self.name is None or not put.asked.people or self.name in put.asked.people
 
 
-def questions_document(found: Sequence[Found], limit: int, command: CommandLine = command_line) -> dict[str, Any]:
+def questions_document(
+    found: Sequence[Found], limit: int, command: CommandLine | None = command_line
+) -> dict[str, Any]:
     """A page of questions; of one more than `limit`, where the next page begins is told."""
     shown = [_listed(each, command) for each in found[:limit]]
     return {"schema": "perdure.questions/1", "questions": shown, "next": next_after(found, limit)}
@@ -49,13 +51,16 @@ def next_after(found: Sequence[Found], limit: int) -> int | None:
     return found[limit - 1].number if len(found) > limit else None
 
 
-def _listed(found: Found, command: CommandLine) -> dict[str, Any]:
+def _listed(found: Found, command: CommandLine | None) -> dict[str, Any]:
     about = {"number": found.number, "run": found.view.run, "id": found.put.asked.question}
     return {**about, **question_document(found.view, found.put, command)}
 
 
-def question_document(view: View, put: Put, command: CommandLine = command_line) -> dict[str, Any]:
-    """A question: what was asked, what follows from each answer while it is open, and what came of it."""
+def question_document(view: View, put: Put, command: CommandLine | None = command_line) -> dict[str, Any]:
+    """A question: what was asked, what follows from each answer while it is open, and what came of it.
+
+    `command` makes the command lines that answer it; None: whoever reads this types none.
+    """
     asked = put.asked
     return {
         "step": asked.step,
@@ -71,14 +76,14 @@ def question_document(view: View, put: Put, command: CommandLine = command_line)
     }
 
 
-def _open_question(view: View, asked: QuestionAsked, command: CommandLine) -> dict[str, Any]:
+def _open_question(view: View, asked: QuestionAsked, command: CommandLine | None) -> dict[str, Any]:
     seen = inquiry(view.state, asked)
     return {
         "after": None if seen.after is None else asdict(seen.after),
         "until": moment(seen.due),
         "silence": seen.silence or None,
         "answers": dict(seen.answers),
-        "commands": list(answering(view.run, asked, command)),
+        **({} if command is None else {"commands": list(answering(view.run, asked, command))}),
     }
 
 

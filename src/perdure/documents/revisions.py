@@ -1,6 +1,6 @@
 """Revisions: the plan of a run as it was at each of them, and what each has changed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -10,7 +10,7 @@ from perdure.documents.moments import moment
 from perdure.engine import View
 from perdure.plan.diff import diff
 from perdure.plan.model.document import Plan
-from perdure.ports import Journal
+from perdure.ports import Entry, Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,13 @@ class Revision:
 
 async def revisions_in(journal: Journal, run: str) -> Sequence[Revision]:
     """Every plan that a run had, the first one first."""
-    id_ = (await journal.run(run)).id
-    _, entries = await journal.load(id_)
-    view, found = View(journal, id_), list[Revision]()
+    found, entries = await journal.load((await journal.run(run)).id)
+    return revisions_among(View(journal, found.id), entries)
+
+
+def revisions_among(view: View, entries: Iterable[Entry]) -> Sequence[Revision]:
+    """The same, of all entries of a run. They are folded here, which takes its time."""
+    found = list[Revision]()
     for entry in entries:
         event = view.take(entry)
         if isinstance(event, RunRevised):

@@ -15,10 +15,12 @@ from perdure.documents.questions import question_document
 from perdure.engine import StepResult, View
 
 
-def run_document(view: View, *, interrupted: bool = False, command: CommandLine = command_line) -> dict[str, Any]:
+def run_document(
+    view: View, *, interrupted: bool = False, command: CommandLine | None = command_line
+) -> dict[str, Any]:
     """All that is known of a run. `interrupted`: it is under way, and nobody carries it on.
 
-    `command` makes the command lines that answer its questions.
+    `command` makes the command lines that answer its questions; None: whoever reads this types none.
     """
     result, state = view.result, view.state
     started = state.started

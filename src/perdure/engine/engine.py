@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from perdure.engine.rehearsing import Rehearsal
     from perdure.engine.stubbing import Stubbed
     from perdure.models import Models
+    from perdure.plan import Toolbox
     from perdure.plan.edits import AnyEdit
     from perdure.plan.problems import Problem
     from perdure.tools.rules import Rule
@@ -415,6 +416,11 @@ class Engine:
         return tuple(self._means.tools)
 
     @property
+    def toolbox(self) -> "Toolbox | None":
+        """What plans may rely on here; None: somebody else performs here too, and may know more."""
+        return toolbox_of(self._means.tools.values()) if self._means.is_all else None
+
+    @property
     def models(self) -> Mapping[str, str]:
         """What `weak`, `default` and `strong` stand for here, as far as models have names."""
         return {} if self._heads is None else self._heads.named
@@ -511,6 +517,16 @@ class Engine:
         message = self._revision(runner, edits, by=by, why=why, base=base, widen=widen)
         await runner.send(message)
         return number_of(runner.state, message)
+
+    async def proposed(
+        self, run: str, edits: "Sequence[AnyEdit | Mapping[str, Any]]", **said: Any
+    ) -> tuple[Plan, Plan]:
+        """The plan of a run, and what `revise` would make of it. Nothing is written, and nobody else sees it."""
+        from perdure.engine.revising import message_of, proposed  # noqa: PLC0415  few runs are revised
+
+        message = message_of(edits, **said)
+        self._check_reach(message, (await self.host.runner(run)).state)
+        return await proposed(self.journal, self.host.rules, run, message)
 
     def _revision(
         self, runner: Runner, edits: "Sequence[AnyEdit | Mapping[str, Any]]", by: str, why: str, **said: Any

@@ -1,6 +1,8 @@
 """A run as its journal tells it: for all who look on and do not drive, in this process or in another one."""
 
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import Self
 
 from perdure.core import events as e
 from perdure.core.evolve import evolve
@@ -44,10 +46,13 @@ class View:
     async def of(cls, journal: Journal, run: str, most: int | None = None) -> "View":
         """A run as it stands now, verified; or as it stood after so many entries."""
         _, entries = await journal.load(run)
-        view = cls(journal, run)
-        for entry in entries[:most]:
-            view.take(entry)
-        return view
+        return cls(journal, run).after(entries[:most])
+
+    def after(self, entries: Iterable[Entry]) -> Self:
+        """The same, after so many more facts."""
+        for entry in entries:
+            self.take(entry)
+        return self
 
     def take(self, entry: Entry) -> e.Event:
         """The next fact. `Corrupt` if it cannot be one."""

@@ -1,0 +1,6 @@
+"""The HTTP API: routes over an engine. It looks at the journal and sends messages, and keeps nothing itself."""
+
+from perdure.server.app import app_of as app_of
+from perdure.server.callers import Caller as Caller
+from perdure.server.scopes import Scope as Scope
+from perdure.server.scopes import scope_for as scope_for

@@ -1,0 +1,170 @@
+"""Runs: they are listed, begun and looked at."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from typing import Annotated, Final
+
+from fastapi import Query
+from pydantic import AwareDatetime
+from starlette.responses import Response, StreamingResponse
+
+from perdure.core.values import to_json
+from perdure.documents.entries import listed_json
+from perdure.documents.failures import failures_document
+from perdure.documents.listing import found_runs, open_questions, runs_document
+from perdure.documents.owning import is_interrupted, wanted
+from perdure.documents.revisions import Revision, revisions_among, revisions_document
+from perdure.documents.runs import run_document
+from perdure.engine import View
+from perdure.engine.auditing import audit
+from perdure.journal.believing import believed
+from perdure.plan import Plan
+from perdure.plan.problems import Problem
+from perdure.plan.reading import read_data, read_text
+from perdure.ports import Entry, Filter
+from perdure.server.answers import failures, revisions
+from perdure.server.answers.runs import Begun, Entries, Run, RunPlan, Runs
+from perdure.server.answers.told import Status
+from perdure.server.bodies import Planned, Start
+from perdure.server.errors import Invalid
+from perdure.server.here import Here, Serving, answered, as_json, etag, folded
+from perdure.server.routing import Routes
+
+routes: Final = Routes("runs")
+MOST: Final = 1_000
+Place = Annotated[int, Query(ge=0, le=2**53)]
+Limit = Annotated[int, Query(ge=1, le=MOST, description="The most to list.")]
+
+
+@routes.get("/v1/runs", "read", Runs)
+async def list_runs(  # noqa: PLR0913, PLR0917  each is a filter
+    here: Serving,
+    status: Annotated[list[Status], Query(default_factory=list, description="Only these; can be repeated.")],
+    session: Annotated[str | None, Query(description="Only runs of this session.")] = None,
+    parent: Annotated[str | None, Query(description="Only runs that this one has begun.")] = None,
+    since: Annotated[AwareDatetime | None, Query(description="Created at this time or later.")] = None,
+    q: Annotated[str, Query(description="Only runs with this text in their goal.")] = "",
+    before: Annotated[int | None, Query(ge=0, le=2**53, description="Go on where an earlier list ended.")] = None,
+    limit: Limit = 50,
+) -> Response:
+    """List runs, newest first."""
+    where = Filter(statuses=wanted(status, here.owner), session=session, parent=parent, since=_milliseconds(since))
+    found = await found_runs(here.journal, where, q, before, limit + 1)
+    more = found[limit - 1].number if len(found) > limit else None
+    return answered(runs_document(found[:limit], await open_questions(here.journal), more, here.owner))
+
+
+def _milliseconds(since: datetime | None) -> int | None:
+    return None if since is None else round(since.timestamp() * 1000)
+
+
+# ------------------------------------------------------------------------------- beginning
+
+
+@routes.post("/v1/runs", "run", Begun, (409,), status_code=202)
+async def start_run(here: Serving, asked: Start) -> Response:
+    """Begin a run. When this answers it is in the journal, and no crash makes it unheard of."""
+    plan = await read_plan(here, asked)
+    said = asked.model_dump(include={"session", "seed", "workspace"})
+    return begun((await here.engine.start(plan, asked.inputs, **said)).id)
+
+
+def begun(run: str) -> Response:
+    """What is said of a run that has begun."""
+    return answered({"schema": "perdure.begun/1", "id": run}, 202, Location=f"/v1/runs/{run}")
+
+
+async def read_plan(here: Here, said: Planned) -> Plan:
+    """A plan as it was sent; `PlanError` has every reason why it cannot be used here."""
+    toolbox = here.engine.toolbox
+    if said.text is not None:
+        reading = await asyncio.to_thread(read_text, said.text, toolbox=toolbox)
+    else:
+        reading = await asyncio.to_thread(read_data, said.plan, toolbox=toolbox)
+    return reading.usable()
+
+
+# ------------------------------------------------------------------------------- looking at one
+
+
+@routes.get("/v1/runs/{run}", "read", Run, (404,))
+async def show_run(
+    here: Serving,
+    run: str,
+    at: Annotated[int | None, Query(ge=1, le=2**53, description="As it stood after so many facts.")] = None,
+) -> Response:
+    """Show a run as it stands, or as it stood. `ETag` is the revision of its plan."""
+
+    def made(view: View, entries: Sequence[Entry]) -> Response:
+        view.after(entries[:at])
+        interrupted = at is None and is_interrupted(view.status, here.owner)
+        document = run_document(view, interrupted=interrupted, command=None)
+        return answered(document, ETag=etag(view.state.revision))
+
+    return await folded(here, run, made)
+
+
+@routes.get("/v1/runs/{run}/entries", "read", Entries, (404,))
+async def list_entries(here: Serving, run: str, after: Place = 0, limit: Limit = 500) -> Response:
+    """List the facts of a run, in order, as they are stored."""
+    found = await here.journal.run(run)
+    entries = await here.journal.read(found.id, after, limit)
+    more = entries[-1].seq if len(entries) == limit and entries[-1].seq < found.head_seq else None
+    return as_json(await asyncio.to_thread(_page, found.id, entries, more))
+
+
+def _page(run: str, entries: Sequence[Entry], more: int | None) -> bytes:
+    """Bodies are handed on as the bytes that are stored."""
+    about = to_json({"schema": "perdure.entries/1", "run": run, "next": more})
+    return about[:-1] + b',"entries":' + listed_json(entries) + b"}"
+
+
+@routes.get("/v1/runs/{run}/plan", "read", RunPlan, (404,))
+async def show_run_plan(
+    here: Serving,
+    run: str,
+    revision: Annotated[int | None, Query(ge=0, le=2**53, description="As it was then; else as it is.")] = None,
+) -> Response:
+    """Show the plan of a run. `ETag` is its revision, which `If-Match` takes when it is edited."""
+
+    def made(view: View, entries: Sequence[Entry]) -> Response:
+        every = revisions_among(view, entries)
+        chosen = every[-1] if revision is None else _one(every, revision)
+        about = {"run": view.run, "revision": chosen.number, "hash": chosen.plan.hash}
+        document = {"schema": "perdure.plan/1", **about, "plan": chosen.plan.canonical()}
+        return answered(document, ETag=etag(chosen.number))
+
+    return await folded(here, run, made)
+
+
+def _one(every: Sequence[Revision], number: int) -> Revision:
+    if number >= len(every):
+        told = f"there is no revision {number}"
+        raise Invalid(told, f"there are 0 to {len(every) - 1}", [Problem(Invalid.code, told, ("query", "revision"))])
+    return every[number]
+
+
+@routes.get("/v1/runs/{run}/revisions", "read", revisions.Revisions, (404,))
+async def list_revisions(here: Serving, run: str) -> Response:
+    """Show what each revision of the plan of a run has changed."""
+    return await folded(here, run, lambda view, entries: answered(revisions_document(revisions_among(view, entries))))
+
+
+@routes.get("/v1/runs/{run}/failures", "read", failures.Failures, (404,))
+async def list_failures(here: Serving, run: str) -> Response:
+    """Show what failed in a run, what was tried next, what it cost and what helped."""
+
+    def made(view: View, entries: Sequence[Entry]) -> Response:
+        return answered(failures_document(view.run, view.after(entries).status, audit(entries)))
+
+    return await folded(here, run, made)
+
+
+@routes.get("/v1/runs/{run}/export", "read", None, (404,), response_class=StreamingResponse)
+async def export_run(here: Serving, run: str) -> Response:
+    """Give a run with all that belongs to it, as lines of JSON, to be taken in elsewhere. It is verified first."""
+    found = await believed(here.journal, run)
+    name = {"Content-Disposition": f'attachment; filename="{found.id}.jsonl"', "Cache-Control": "no-store"}
+    lines: AsyncIterator[bytes] = here.journal.export(found.id)
+    return StreamingResponse(lines, headers=name, media_type="application/jsonl")

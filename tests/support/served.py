@@ -1,0 +1,88 @@
+"""An engine behind its API, in one process; every answer is held against what the OpenAPI document says of it."""
+
+import re
+from contextlib import asynccontextmanager
+from functools import cache
+
+import httpx2
+import jsonschema
+
+from perdure import Engine, Plan
+from perdure.server import app_of
+from perdure.testing.scripted import Scripted
+from perdure.world import Alone
+
+ECHO = {"steps": [{"id": "say", "tool": "flow.echo", "with": {"value": "${inputs.word}"}}]}
+SAY = {"goal": "Say ${inputs.word}", "inputs": {"word": {"type": "string", "minLength": 2}}, **ECHO}
+ASK = {"goal": "Ask", "steps": [{"id": "sure", "ask": "Sure?"}, {"id": "pack", "tool": "shop.pack"}]}
+WAIT = {"goal": "Wait", "steps": [{"id": "come", "wait": {"signal": "go"}}, {"id": "pack", "tool": "shop.pack"}]}
+
+
+@asynccontextmanager
+async def serving(script=None, world=None, **settings):
+    """An API over an engine; with a script, its tools are scripted."""
+    if script is not None:
+        settings["performer"] = Scripted(script, default=1)
+    async with Engine.open(**settings) as engine, client_of(app_of(engine, world or Alone())) as client:
+        client.engine = engine
+        yield client
+
+
+@asynccontextmanager
+async def client_of(app):
+    transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx2.AsyncClient(
+        transport=transport, base_url="http://perdure", event_hooks={"response": [checking(app)]}
+    ) as client:
+        client.app = app
+        yield client
+
+
+async def begun(client, plan=SAY, rested=True, **said):
+    """The id of a run, begun by the API."""
+    if plan is SAY:
+        said.setdefault("inputs", {"word": "tide"})
+    answer = await client.post("/v1/runs", json={"plan": Plan.model_validate(plan).canonical(), **said})
+    assert answer.status_code == 202, answer.text
+    run = answer.json()["id"]
+    if rested:
+        await client.engine.run(run).rested()
+    return run
+
+
+# ------------------------------------------------------------------------------- what was promised
+
+
+def checking(app):
+    """Looks at each answer: its status is documented, and its body is what the document says."""
+    document = app.openapi()
+
+    @cache
+    def validator(path, method, status, media):
+        schema = document["paths"][path][method]["responses"][status]["content"][media]["schema"]
+        return jsonschema.Draft202012Validator({"components": document["components"], **schema})
+
+    async def check(response):
+        path, method = route_of(document, response.request)
+        if path is None:
+            assert response.status_code in {404, 405}
+            return
+        status = str(response.status_code)
+        told = document["paths"][path][method]["responses"].get(status)
+        assert told is not None, f"{status} of {method} {path} is not documented"
+        media = response.headers.get("content-type", "").partition(";")[0]
+        assert media in told.get("content", {media: None}), f"{media} of {method} {path}"
+        if media.endswith("json") and "content" in told:
+            await response.aread()
+            validator(path, method, status, media).validate(response.json())
+
+    return check
+
+
+def route_of(document, request):
+    """The path of the route that answers, and the method; None if there is none."""
+    method = request.method.lower()
+    for path, operations in document["paths"].items():
+        if method in operations and re.fullmatch(re.sub(r"\{.*?\}", "[^/]+", path), request.url.path):
+            return path, method
+    return None, method
