@@ -99,6 +99,16 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     """What is to be remembered of it. No hash covers them, and if they cannot be kept the turn is kept without."""
 
 
+class Arrived(msgspec.Struct, frozen=True, gc=False):
+    """A turn that was kept, and its place in the order over all runs."""
+
+    number: int
+    """Later turns have higher numbers. One that is gone is never given again."""
+    run: str
+    entries: tuple[Entry, ...]
+    """Empty if what is stored cannot be read: then `verify` says of the run what is wrong."""
+
+
 class Run(msgspec.Struct, frozen=True):
     """A run as a listing shows it."""
 
@@ -171,6 +181,21 @@ class Journal(Protocol):
 
     async def grown(self, run: str, after: int, timeout: float) -> bool:  # noqa: ASYNC109  a wait that may end is the point
         """Wait until the run has an entry after a seq, but no longer than `timeout` seconds; whether it has one."""
+        ...
+
+    async def arrived(self, after: int = 0, limit: int = 100, runs: Sequence[str] = ()) -> list[Arrived]:
+        """The turns of all runs after a number, in the order in which they were kept; or of those that are named.
+
+        Turns that are forgotten leave gaps. Nothing ever comes before something that was seen.
+        """
+        ...
+
+    async def last_arrival(self) -> int:
+        """The number of the turn that was kept last, also if it is forgotten by now; 0 if there was none."""
+        ...
+
+    async def arrives(self, after: int, timeout: float) -> bool:  # noqa: ASYNC109  as with `grown`
+        """Wait until there is a turn after a number, but no longer than `timeout` seconds; whether there is one."""
         ...
 
     async def run(self, name: str) -> Run:
@@ -579,6 +604,12 @@ class NoJournal(JournalError):
 
     code: ClassVar[str] = "PRD2104"
     exit_code: int = 3
+
+
+class Older(JournalError):
+    """The file was written by an older release, which kept no order over its runs."""
+
+    code: ClassVar[str] = "PRD2106"
 
 
 class NetworkDisk(JournalError):

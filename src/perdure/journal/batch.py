@@ -30,6 +30,9 @@ _PUT_ARTIFACT: Final = "INSERT INTO artifacts (digest, size, data) VALUES (?, ?,
 _NAME_ARTIFACT: Final = "INSERT INTO named (run, seq, artifact) SELECT ?, ?, number FROM artifacts WHERE digest = ?"
 _ASK: Final = "INSERT INTO questions (run, id, asked_seq) VALUES (?, ?, ?)"
 _ANSWER: Final = "UPDATE questions SET answered_seq = ? WHERE run = ? AND id = ? AND answered_seq IS NULL"
+_ARRIVE: Final = "INSERT INTO arrivals (number, place) VALUES (?, ?)"
+_NEXT: Final = """SELECT max(run, coalesce((SELECT max(number) FROM runs), 0)) + 1,
+    max(arrival, coalesce((SELECT max(number) FROM arrivals), 0)) + 1 FROM given"""
 _LAST_HASH: Final = "SELECT hash FROM turns WHERE place = ?"
 
 
@@ -39,7 +42,9 @@ class Heads:
     def __init__(self, db: Connection) -> None:
         self._db = db
         self._known: OrderedDict[str, Head] = OrderedDict()
-        self.next_number: int = (db.execute("SELECT max(number) FROM runs").fetchone()[0] or 0) + 1
+        self.next_number: int
+        self.next_arrival: int
+        self.next_number, self.next_arrival = db.execute(_NEXT).fetchone()
 
     def find(self, run: str) -> Head | None:
         """The head of a run, if there is such a run."""
@@ -54,9 +59,10 @@ class Heads:
         last = self._db.execute(_LAST_HASH, (place_of(number, seq),)).fetchone() or (START,)
         return Head(number, name_of(run), found.created, shown, seq, found.updated, *last)
 
-    def adopt(self, heads: dict[str, Head], begun: int) -> None:
+    def adopt(self, heads: dict[str, Head], begun: int, arrived: int) -> None:
         """Remember what was committed."""
         self.next_number += begun
+        self.next_arrival += arrived
         for run, head in heads.items():
             self._known[run] = head
             self._known.move_to_end(run)
@@ -78,6 +84,8 @@ class Batch:
         self._token = token
         self.heads: dict[str, Head] = {}
         self.begun = 0
+        self.arrived: list[tuple[int, int]] = []
+        """The number of each turn that is kept, and where it lies."""
         self.size = 0
         """About how much the log grows."""
         self.remembered = False
@@ -85,7 +93,10 @@ class Batch:
 
     def write(self, turns: Sequence[Turn]) -> list[JournalError | None]:
         """Write turns; for each one, why it was left out."""
-        return [self._taken(turn) for turn in turns]
+        outcomes = [self._taken(turn) for turn in turns]
+        self._do(_ARRIVE, self.arrived)
+        self.size += PAGE + 16 * len(self.arrived)
+        return outcomes
 
     def _taken(self, turn: Turn) -> JournalError | None:
         head = self.heads.get(turn.run) or self._old.find(turn.run)
@@ -122,6 +133,7 @@ class Batch:
         body, marks = pack(turn.entries), marks_of(turn)
         moved = self.heads[turn.run] = head.after(turn, body, marks)
         self._db.execute(_PUT_TURN, (moved.place, moved.updated, body, moved.last, moved.seal))
+        self.arrived.append((self._old.next_arrival + len(self.arrived), moved.place))
         self.size += PAGE + 3 * len(body) + 200  # its page; now and then a new one, and two that lead there
         if marks is not NO_MARKS:
             self._put_marks(turn, marks, moved)

@@ -13,11 +13,12 @@ from perdure.journal.head import begun
 from perdure.journal.packing import pack, page_of
 from perdure.journal.turns import check, check_order
 from perdure.journal.unfiled import Unfiled
-from perdure.journal.waiting import Waiters
+from perdure.journal.waiting import ANY, Waiters
 from perdure.ports import (
     LAST,
     AlreadyThere,
     Ambiguous,
+    Arrived,
     Closed,
     Corrupt,
     Entry,
@@ -81,6 +82,8 @@ class MemoryJournal:
         self._artifacts: dict[str, bytes] = {}
         self._questions: dict[tuple[str, str], Question] = {}
         self._learned = Unfiled()
+        self._arrived: list[Arrived] = []
+        self._last_arrival = 0
         self._numbers = 0
         self._asked = 0
         self._waiters = Waiters()
@@ -110,6 +113,8 @@ class MemoryJournal:
             self._check_names(turn)
             self._note_names(turn)
         (held or self._begin(turn)).take(turn)
+        self._last_arrival += 1
+        self._arrived.append(Arrived(self._last_arrival, turn.run, tuple(turn.entries)))
         if turn.memories:
             self._learned.put(turn.memories)
 
@@ -155,6 +160,7 @@ class MemoryJournal:
                 self._keep(turn)
         except Exception:
             self._runs.pop(run, None)
+            self._arrived = [each for each in self._arrived if each.run != run]
             self._questions = {key: each for key, each in self._questions.items() if each.run != run}
             raise
         self._waiters.wake_all([run])
@@ -166,6 +172,7 @@ class MemoryJournal:
         gone = [run for run in over[keep:] if run.updated < before]
         for run in gone:
             del self._runs[run.id]
+        self._arrived = [each for each in self._arrived if each.run in self._runs]
         self._questions = {key: each for key, each in self._questions.items() if each.run in self._runs}
         named = {digest for held in self._runs.values() for turn in held.turns for digest in turn.marks.artifacts}
         unnamed = [digest for digest in self._artifacts if digest not in named]
@@ -217,6 +224,20 @@ class MemoryJournal:
     async def grown(self, run: str, after: int, timeout: float) -> bool:  # noqa: ASYNC109  as the seam says
         """Wait until the run has an entry after a seq."""
         return await self._waiters.until(run, lambda: self.read(run, after, 1), timeout)
+
+    async def arrived(self, after: int = 0, limit: int = 100, runs: Sequence[str] = ()) -> list[Arrived]:
+        """A page of turns."""
+        first = bisect_right(self._arrived, after, key=lambda turn: turn.number)
+        later, wanted = islice(self._arrived, first, None), set(runs)
+        return list(islice((turn for turn in later if not wanted or turn.run in wanted), limit))
+
+    async def last_arrival(self) -> int:
+        """The number of the last turn."""
+        return self._last_arrival
+
+    async def arrives(self, after: int, timeout: float) -> bool:  # noqa: ASYNC109  as the seam says
+        """Wait for a turn of any run."""
+        return await self._waiters.until(ANY, lambda: self.arrived(after, 1), timeout)
 
     async def run(self, name: str) -> Run:
         """A run by id, beginning or `@last`."""

@@ -13,12 +13,13 @@ from perdure.journal.driver import Connect, Connection, Value
 from perdure.journal.faults import is_of_tables, no_memory, told
 from perdure.journal.head import MOST_ENTRIES, place_of
 from perdure.journal.objects import Objects
-from perdure.journal.packing import page_of
+from perdure.journal.packing import page_of, unpack
 from perdure.journal.rows import RUNS, Gathering, Row, run_of
 from perdure.journal.schema import version
 from perdure.ports import (
     LAST,
     Ambiguous,
+    Arrived,
     Corrupt,
     DiskFull,
     Entry,
@@ -26,6 +27,7 @@ from perdure.ports import (
     JournalError,
     Memory,
     NoJournal,
+    Older,
     Question,
     ReadOnlyDisk,
     Run,
@@ -40,6 +42,10 @@ PAGE: Final = 250
 Found = TypeVar("Found")
 REMEMBERING: Final = 2
 """The version of a journal that first had memories; an older one is read as it is."""
+ARRIVING: Final = 4
+"""The version that first had an order over all runs."""
+MOST_NUMBER: Final = 2**63 - 1
+"""SQLite knows no higher ones."""
 _TURNS: Final = f"""SELECT seq, at, body FROM runs JOIN turns ON place > (number << 32) + ?
     AND place <= (number << 32) + {MOST_ENTRIES} WHERE id = ? ORDER BY place LIMIT ?"""  # noqa: S608  our own number
 _ROWS: Final = (
@@ -56,6 +62,11 @@ _MARKS: Final = (
         WHERE number IN (SELECT number FROM questions WHERE run = ?1) AND answered_seq IS NOT NULL ORDER BY 1, id""",
 )
 """What turns of a run name. Rows are found by an index; one that says itself that it is another run's is of no turn."""
+_ARRIVED: Final = """SELECT arrivals.number, id, seq, turns.at, body FROM arrivals CROSS JOIN turns USING (place)
+    CROSS JOIN runs ON runs.number = run WHERE arrivals.number > ?"""
+"""`CROSS JOIN` keeps to the order of arrivals, however many runs there are."""
+_OF_RUNS: Final = "AND place >> 32 IN (SELECT number FROM runs WHERE id IN"
+_LAST_ARRIVAL: Final = "SELECT max(arrival, coalesce((SELECT max(number) FROM arrivals), 0)) FROM given"
 _QUESTIONS: Final = """SELECT runs.id, questions.id, questions.number, at, answered_seq IS NOT NULL FROM questions
     JOIN runs ON runs.number = questions.run JOIN turns ON place = (questions.run << 32) + asked_seq
     WHERE questions.number > ?"""
@@ -209,6 +220,31 @@ class Reader:
             raise Corrupt(f"artifact {digest} is not what was written")
         return data
 
+    # ------------------------------------------------------------ over all runs
+
+    def arrived(self, after: int, limit: int, runs: Sequence[str]) -> list[Arrived]:
+        """A page of turns of all runs, or of some."""
+        which = f"{_OF_RUNS} ({', '.join('?' * len(runs))}))" if runs else ""
+        sql = f"{_ARRIVED} {which} ORDER BY arrivals.number LIMIT ?"
+        with self._in_order() as db:
+            rows = db.execute(sql, (min(after, MOST_NUMBER), *runs, limit)).fetchall()
+        return [Arrived(number, run, _readable(run, *turn)) for number, run, *turn in rows]
+
+    def last_arrival(self) -> int:
+        """The number of the last turn, also if it is gone."""
+        with self._in_order() as db:
+            return db.execute(_LAST_ARRIVAL).fetchone()[0]
+
+    @contextmanager
+    def _in_order(self) -> Generator[Connection]:
+        with self._open() as db:
+            if version(db) < ARRIVING:
+                raise Older(
+                    "the journal was written by an older release, which kept no order over its runs",
+                    "any command that writes it brings it forward, such as `perdure gc`",
+                )
+            yield db
+
     # ------------------------------------------------------------ listings
 
     def run(self, name: str) -> Run:
@@ -272,6 +308,14 @@ class Reader:
                 if is_of_tables(error):
                     raise no_memory(error) from error
                 raise
+
+
+def _readable(run: str, seq: int, at: int, body: bytes) -> tuple[Entry, ...]:
+    """The entries of a turn. One that cannot be read ends nothing for those who follow other runs."""
+    try:
+        return tuple(unpack(run, seq, at, body))
+    except Corrupt:
+        return ()
 
 
 def _check_whose(db: Connection, error: JournalError) -> None:

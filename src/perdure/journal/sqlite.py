@@ -18,9 +18,10 @@ from perdure.journal.memories import AT_ONCE
 from perdure.journal.reader import Reader
 from perdure.journal.store import Store
 from perdure.journal.turns import check
-from perdure.journal.waiting import Waiters
+from perdure.journal.waiting import ANY, Waiters
 from perdure.journal.writer import Writer
 from perdure.ports import (
+    Arrived,
     Closed,
     DiskFull,
     Entry,
@@ -39,6 +40,8 @@ from perdure.ports import (
 _RUNS_A_COMMIT: Final = 100
 _PAGES_A_COMMIT: Final = 1_000
 _LINES_A_HOP: Final = 64
+_LOOK_AGAIN: Final = 0.2
+"""Seconds until somebody who waits for another process looks again."""
 Result = TypeVar("Result")
 
 
@@ -70,7 +73,7 @@ class SqliteJournal:
             refuse_network(path.parent)
         reader = Reader(path, connect)
         reader.check()
-        return cls(reader, None, None, Waiters())
+        return cls(reader, None, None, Waiters(_LOOK_AGAIN))
 
     @classmethod
     def _opened_to_write(cls, path: Path, network: bool, connect: Connect) -> Self:  # noqa: FBT001  called from `open` alone
@@ -136,6 +139,9 @@ class SqliteJournal:
         while gone := await self._do(lambda store: store.forget_runs(before, keep, _RUNS_A_COMMIT)):
             runs += gone
         await self._do(lambda store: store.forget_outcomes())
+        seen: int | None = 0
+        while seen is not None:
+            seen = await self._do(lambda store, after=seen: store.forget_arrivals(after))
         artifacts = await self._do(lambda store: store.forget_artifacts())
         while await self._do(lambda store: store.shrink(_PAGES_A_COMMIT)):
             pass
@@ -199,8 +205,20 @@ class SqliteJournal:
         return await asyncio.to_thread(self._reader.load, run)
 
     async def grown(self, run: str, after: int, timeout: float) -> bool:  # noqa: ASYNC109  as the seam says
-        """Wait for a turn of this process, or look again after a while: others may write."""
+        """Wait for a turn of this process; where another one writes, look again and again."""
         return await self._waiters.until(run, lambda: self.read(run, after, 1), timeout)
+
+    async def arrived(self, after: int = 0, limit: int = 100, runs: Sequence[str] = ()) -> list[Arrived]:
+        """A page of turns."""
+        return await asyncio.to_thread(self._reader.arrived, after, limit, runs)
+
+    async def last_arrival(self) -> int:
+        """The number of the last turn."""
+        return await asyncio.to_thread(self._reader.last_arrival)
+
+    async def arrives(self, after: int, timeout: float) -> bool:  # noqa: ASYNC109  as the seam says
+        """Wait for a turn of any run."""
+        return await self._waiters.until(ANY, lambda: self.arrived(after, 1), timeout)
 
     async def run(self, name: str) -> Run:
         """A run by id, beginning or `@last`."""

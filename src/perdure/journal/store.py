@@ -45,6 +45,11 @@ _PRAGMAS: Final = (
 )
 _BLAME: Final = (Malformed, UnknownArtifact, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 """Errors that a single turn brings upon itself."""
+_GIVEN: Final = "UPDATE given SET run = ?, arrival = ?"
+_FORGET_ARRIVALS: Final = """DELETE FROM arrivals WHERE number > ? AND number <= ?
+    AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.place = arrivals.place)"""
+NUMBERS: Final = 20_000
+"""Arrivals that are looked at in one commit."""
 WORDS: Final = 1024
 """About how much the log grows with the words of a memory."""
 _log: Final = logging.getLogger("perdure.journal")
@@ -100,7 +105,7 @@ class Store:
             raise self._doubt
         batch = Batch(self._db, self._objects, self._heads, self._token)
         outcomes = all_or_nothing(self._db, batch.write, turns)
-        self._heads.adopt(batch.heads, batch.begun)
+        self._heads.adopt(batch.heads, batch.begun, len(batch.arrived))
         self._log.written += batch.size
         self._index.waits |= batch.remembered
         return outcomes
@@ -141,6 +146,7 @@ class Store:
 
         def forget() -> int:
             numbers = self._db.execute(found, (before, keep, most)).fetchall()
+            self._db.execute(_GIVEN, (self._heads.next_number - 1, self._heads.next_arrival - 1))
             turns = [(place_of(number, 0), place_of(number, MOST_ENTRIES)) for (number,) in numbers]
             self._db.executemany("DELETE FROM turns WHERE place BETWEEN ? AND ?", turns)
             for table, column in (("named", "run"), ("questions", "run"), ("runs", "number")):
@@ -149,6 +155,12 @@ class Store:
 
         self._heads.forget()
         return self._owned(forget)
+
+    def forget_arrivals(self, after: int) -> int | None:
+        """Forget numbers of turns that are gone, some at a time; up to which one was looked, None if that was all."""
+        upto = min(after + NUMBERS, self._heads.next_arrival - 1)
+        self._owned(lambda: self._db.execute(_FORGET_ARRIVALS, (after, upto)))
+        return upto if after < upto else None
 
     def forget_artifacts(self) -> int:
         """Forget artifacts that no run names."""

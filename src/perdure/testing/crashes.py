@@ -52,6 +52,7 @@ class Disk:
         """Called when a fault kills the process."""
         self.read, self.load, self.grown = journal.read, journal.load, journal.grown  # all but writing is as it is
         self.run, self.runs, self.due, self.questions = journal.run, journal.runs, journal.due, journal.questions
+        self.arrived, self.last_arrival, self.arrives = journal.arrived, journal.last_arrival, journal.arrives
         self.artifact, self.fetch, self.verify = journal.artifact, journal.fetch, journal.verify
         self.export, self.take_in, self.sweep = journal.export, journal.take_in, journal.sweep
         self.begin = journal.begin
