@@ -143,6 +143,8 @@ async def pages(directory: Path, entries: int) -> list[Figure]:
         "runs since": lambda journal: journal.runs(Filter(since=1_900_000_000_000)),
         "questions": lambda journal: journal.questions(),
         "a run by prefix": lambda journal: journal.run("r_00000011"),
+        "arrivals": lambda journal: journal.arrived(),
+        "arrivals of a run": lambda journal: journal.arrived(runs=["r_00000000"], limit=1),
         "due": lambda journal: journal.due(0),
     }
     told: list[Figure] = []

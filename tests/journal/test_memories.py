@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -109,9 +110,8 @@ async def test_an_older_file_remembers_how_its_runs_ended(path, monkeypatch):
     with monkeypatch.context() as earlier:
         first = schema.steps()[:1]
         earlier.setattr(schema, "steps", lambda: first)
-        db = None
-        journal = await SqliteJournal.open(path)
-        db = journal._store._db
+        schema.create(path, connect)
+    with closing(connect(path, "rw")) as db:
         shown = Summary("failed", odd, over=True)
         body = b"{}"
         for run, summary in (("r_1", shown), ("r_2", Summary("running", "Go on"))):
@@ -119,7 +119,6 @@ async def test_an_older_file_remembers_how_its_runs_ended(path, monkeypatch):
                 "INSERT INTO runs (id, created, status, goal, session, parent, over, counters) VALUES (?,?,?,?,'','',?,?)",
                 (run, NOON, summary.status, summary.goal.encode("utf-8", "surrogatepass"), int(summary.over), body),
             )
-        await journal.close()
     reader = await SqliteJournal.open(path, read_only=True)
     assert (await reader.search("mend"), await reader.memories()) == ([], []), "what is older is read as it is"
     async with await SqliteJournal.open(path) as journal:

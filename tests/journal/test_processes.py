@@ -99,6 +99,27 @@ def killed_while_writing(start, path, draw):
     return busy
 
 
+async def test_turns_of_another_process_arrive_once_and_in_order_across_kills(start, tmp_path):
+    path, found = tmp_path / "runs.db", []
+    for n in range(3):
+        process, pipe = start(journal_writer.write_for_ever, path, n)
+        assert pipe.recv()[0] == "open"
+        async with await SqliteJournal.open(path, read_only=True) as journal:
+            wanted = len(found) + 100
+            while len(found) < wanted:
+                after = found[-1].number if found else 0
+                assert await journal.arrives(after, 60)
+                found += await journal.arrived(after, 30)
+        kill(process)
+    async with await SqliteJournal.open(path) as journal:
+        found += await journal.arrived(found[-1].number, 10_000)
+        assert found == await journal.arrived(limit=len(found) + 1), "whoever looks once sees the same"
+        for run in journal_writer.RUNS:
+            assert [entry for turn in found if turn.run == run for entry in turn.entries] == await journal.read(
+                run, limit=100_000
+            )
+
+
 @pytest.mark.campaign("kills of processes that contend for a journal", "I7", of="kills", times=20)
 def test_processes_that_contend_never_write_at_once(start, tmp_path, trials):
     for seed, place in trials.places(tmp_path, 1):

@@ -279,7 +279,7 @@ def log_of(path):
     return path.with_name(f"{path.name}-wal")
 
 
-async def test_a_plain_turn_changes_one_page(tmp_path, monkeypatch):
+async def test_a_plain_turn_changes_its_own_page_and_that_of_arrivals(tmp_path, monkeypatch):
     monkeypatch.setattr(log, "FIRST", 2**40)  # the log grows only by what is written
     path, frames = tmp_path / "runs.db", []
     async with await SqliteJournal.open(path) as journal:
@@ -288,17 +288,17 @@ async def test_a_plain_turn_changes_one_page(tmp_path, monkeypatch):
             before = log_of(path).stat().st_size
             await journal.append(a_turn("r_1", first, 2, body=bytes(90)))
             frames.append((log_of(path).stat().st_size - before) / (4096 + 24))
-    assert frames.count(1) > 0.8 * len(frames), "most change their own page and no other"
-    assert sum(frames) < 1.5 * len(frames), "the others begin a new one"
+    assert frames.count(2) > 0.8 * len(frames), "most change these two and no other"
+    assert sum(frames) < 2.5 * len(frames), "the others begin a new one"
 
 
 async def test_pages_stay_full(tmp_path):
     path = tmp_path / "runs.db"
     async with await SqliteJournal.open(path) as journal:
         before = path.stat().st_size
-        for first in range(1, 1_001, 2):
+        for first in range(1, 2_001, 2):
             await journal.append(a_turn("r_1", first, 2, body=bytes(90)))
-    stored = sum(2 * len(b"StepEnded 1 90 \n") + 2 * 90 + 32 for _ in range(500))
+    stored = sum(2 * len(b"StepEnded 1 90 \n") + 2 * 90 + 32 + 12 for _ in range(1_000))
     assert path.stat().st_size - before < 1.15 * stored
 
 
@@ -370,9 +370,9 @@ async def test_the_log_is_made_longer_by_much_at_once(tmp_path):
         for first in range(1, 201):
             await journal.append(a_turn("r_1", first))
             sizes.append(log_of(path).stat().st_size)
-        assert sizes[5] < log.FIRST, "who writes a little pays for a little"
+        assert sizes[3] < log.FIRST, "who writes a little pays for a little"
         assert len(set(sizes[20:])) < 10, "then nearly all find room in it"
-        assert sizes[-1] <= log.WORTH_A_CHECKPOINT * 1.1
+        assert sizes[-1] <= log.WORTH_A_CHECKPOINT * 1.15
         assert (await journal.verify("r_1")).entries == 200
         await journal.sweep(0)
         shutil.copy(path, tmp_path / "copy.db")

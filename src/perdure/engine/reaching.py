@@ -18,7 +18,20 @@ HANDS: Final = ".hands"
 PRIVATE: Final = 0o700
 
 
-BESIDE: Final = ("-wal", "-shm", "-journal", ".lock", ".sock", ".ballast", ".objects", ".log", ".v1", ".v2", ".v3", HANDS)
+BESIDE: Final = (
+    "-wal",
+    "-shm",
+    "-journal",
+    ".lock",
+    ".sock",
+    ".ballast",
+    ".objects",
+    ".log",
+    ".v1",
+    ".v2",
+    ".v3",
+    HANDS,
+)
 """What may lie beside a journal."""
 
 

@@ -227,7 +227,7 @@ class Reader:
         which = f"{_OF_RUNS} ({', '.join('?' * len(runs))}))" if runs else ""
         sql = f"{_ARRIVED} {which} ORDER BY arrivals.number LIMIT ?"
         with self._in_order() as db:
-            rows = db.execute(sql, (min(after, MOST_NUMBER), *runs, limit)).fetchall()
+            rows = db.execute(sql, (min(max(after, 0), MOST_NUMBER), *runs, limit)).fetchall()
         return [Arrived(number, run, _readable(run, *turn)) for number, run, *turn in rows]
 
     def last_arrival(self) -> int:

@@ -22,6 +22,7 @@ from perdure.journal.following import follow
 from perdure.ports import (
     AlreadyThere,
     Ambiguous,
+    Arrived,
     Artifact,
     BadExport,
     Closed,
@@ -319,6 +320,86 @@ async def followers_see_every_entry(make: Make) -> None:
         same([await journal.grown("r_1", 12, 0.01)], [False], "waiting ends")
 
 
+# ------------------------------------------------------------ over all runs
+
+
+async def _arrivals(journal: Journal, runs: Sequence[str] = (), after: int = 0) -> list[Arrived]:
+    """All turns, by pages that are small enough to need several."""
+    found: list[Arrived] = []
+    while page := await journal.arrived(after, 3, runs):
+        found += page
+        after = page[-1].number
+    return found
+
+
+def _shown(turns: Sequence[Arrived] | Sequence[Turn]) -> list[tuple[str, int]]:
+    return [(turn.run, turn.entries[0].seq) for turn in turns]
+
+
+async def turns_arrive_in_one_order(make: Make) -> None:
+    """Over all runs, as they were kept, whatever their clocks say; what is refused gets no place."""
+    async with made(make) as journal:
+        same((await journal.arrived(), await journal.last_arrival()), ([], 0), "nothing has come yet")
+        later = a_turn("r_2", 1, at=NOON - 86_400_000)
+        turns = [a_turn("r_1", 1, 3), later, a_turn("r_1", 4), a_turn("r_3", 1, body=b"\xff"), a_turn("r_2", 2)]
+        for turn in turns:
+            await journal.append(turn)
+            await _refused(journal.append(turn), OutOfOrder, "a turn comes once")
+        found = await _arrivals(journal)
+        same([each.entries for each in found], [tuple(turn.entries) for turn in turns], "each turn, as it was written")
+        same([each.run for each in found], [turn.run for turn in turns], "each with its run")
+        numbers = [each.number for each in found]
+        same(numbers, sorted(set(numbers)), "later turns have higher numbers")
+        same(await journal.last_arrival(), numbers[-1], "the last number is the last turn's")
+        same(await journal.arrived(numbers[-1]), [], "nothing comes after it")
+        same(_shown(await _arrivals(journal, ["r_2"])), [("r_2", 1), ("r_2", 2)], "turns of one run")
+        same(_shown(await _arrivals(journal, ["r_3", "r_2"])), _shown([later, *turns[3:]]), "turns of two runs")
+        same(await journal.arrived(runs=["r_9"]), [], "a run that is not there has no turns")
+        same(_shown(await journal.arrived(numbers[1], 1)), [("r_1", 4)], "a page begins after a number")
+
+
+async def followers_of_all_runs_see_every_turn_once(make: Make) -> None:
+    """In their order, also where turns of many runs share a commit."""
+    async with made(make) as journal:
+        found: list[Arrived] = []
+
+        async def watch() -> None:
+            while len(found) < 300:  # noqa: PLR2004  as many as are written below
+                after = found[-1].number if found else 0
+                await journal.arrives(after, 5)
+                found.extend(await journal.arrived(after, 7))
+
+        watching = asyncio.create_task(watch())
+        for first in range(1, 11):
+            await asyncio.gather(*(journal.append(a_turn(f"r_{n}", first)) for n in range(30)))
+        await asyncio.wait_for(watching, 60)
+        same(len(set(_shown(found))), 300, "nothing is missed, nothing comes twice")
+        same([each.number for each in found], sorted(each.number for each in found), "nothing comes too late")
+        for run in ("r_0", "r_29"):
+            seqs = [seq for each, seq in _shown(found) if each == run]
+            same(seqs, list(range(1, 11)), "turns of a run come in its order")
+        same([await journal.arrives(await journal.last_arrival(), 0.01)], [False], "waiting ends")
+
+
+async def a_number_is_given_once(make: Make) -> None:
+    """What is forgotten leaves a gap, and what comes in comes last."""
+    async with made(make) as source, made(make) as journal:
+        await _rich(source)
+        await journal.append(a_turn("r_0", 1))
+        await journal.append(replace(a_turn("r_9", 1), summary=OVER))
+        last = await journal.last_arrival()
+        await journal.sweep(NOON * 2)
+        same(_shown(await _arrivals(journal)), [("r_0", 1)], "turns go with their run")
+        same(await journal.last_arrival(), last, "the last number stays")
+        await journal.take_in(await _lines(source, "r_1"))
+        await journal.begin([a_turn("r_9", 1), replace(a_turn("r_9", 2), summary=RUNNING)])
+        found = await _arrivals(journal, after=last)
+        same(_shown(found), [("r_1", 1), ("r_1", 4), ("r_1", 5), ("r_9", 1), ("r_9", 2)], "what comes in comes last")
+        bad = [a_turn("r_8", 1), replace(a_turn("r_8", 2), artifacts=[Artifact("0" * 64)], summary=RUNNING)]
+        await _refused(journal.begin(bad), UnknownArtifact, "a run that does not begin")
+        same(await _arrivals(journal, after=found[-1].number), [], "nothing of it comes")
+
+
 # ------------------------------------------------------------ carrying, forgetting, closing
 
 
@@ -436,6 +517,9 @@ JOURNAL_LAWS: Final[tuple[Law, ...]] = (
     questions_stay_until_they_are_answered,
     artifacts_are_kept_once,
     followers_see_every_entry,
+    turns_arrive_in_one_order,
+    followers_of_all_runs_see_every_turn_once,
+    a_number_is_given_once,
     a_run_can_be_carried,
     a_run_begins_whole_or_not_at_all,
     a_damaged_export_is_refused,
