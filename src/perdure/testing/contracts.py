@@ -339,7 +339,7 @@ def _shown(turns: Sequence[Arrived] | Sequence[Turn]) -> list[tuple[str, int]]:
 async def turns_arrive_in_one_order(make: Make) -> None:
     """Over all runs, as they were kept, whatever their clocks say; what is refused gets no place."""
     async with made(make) as journal:
-        same((await journal.arrived(), await journal.last_arrival()), ([], 0), "nothing has come yet")
+        same([await journal.arrived(), await journal.last_arrival()], [list[Arrived](), 0], "nothing has come yet")
         later = a_turn("r_2", 1, at=NOON - 86_400_000)
         turns = [a_turn("r_1", 1, 3), later, a_turn("r_1", 4), a_turn("r_3", 1, body=b"\xff"), a_turn("r_2", 2)]
         for turn in turns:
