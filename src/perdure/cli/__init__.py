@@ -51,6 +51,7 @@ COMMANDS: Final = {
     "schema": "Print the JSON Schema of a plan.",
     "show": "Show a run: its steps, and what it waits for.",
     "signal": "Tell a run that something has happened outside.",
+    "stats": "Count runs, steps, failures, times and costs.",
     "stop": "Cancel every run that is not over, at once.",
     "tools": "Show the tools that plans may use.",
     "watch": "Watch a run until it is over.",
@@ -59,7 +60,7 @@ COMMANDS: Final = {
 SECTIONS: Final = {
     "Start work": ("run", "code"),
     "Write plans": ("plan", "check", "draw", "diff", "convert", "schema"),
-    "Follow runs": ("ls", "show", "logs", "watch", "questions"),
+    "Follow runs": ("ls", "show", "logs", "watch", "questions", "stats"),
     "Answer runs": ("approve", "reject", "answer", "signal"),
     "Control runs": ("resume", "pause", "cancel", "stop", "edit", "retry", "fork", "rollback"),
     "Keep runs": ("replay", "export", "import", "gc", "memory"),

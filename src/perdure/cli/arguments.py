@@ -118,3 +118,15 @@ class ToolboxError(PerdureError):
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message, 'write {"tools": {"domain.tool": {}}, "agents": ["name"]}')
         self.exit_code = exit_code
+
+
+def length_of_time(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """An option that takes a length of time, written as in a plan, in seconds."""
+    from pydantic_core import PydanticCustomError  # noqa: PLC0415  only when it is given
+
+    from perdure.plan.model.parts import seconds_of  # noqa: PLC0415  as above
+
+    try:
+        return None if value is None else float(seconds_of(value))
+    except PydanticCustomError as error:
+        raise click.BadParameter(error.message(), ctx, param) from error

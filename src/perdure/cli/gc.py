@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from perdure.cli.arguments import length_of_time
 from perdure.cli.journals import db_option, is_there, opened, settings_for
 from perdure.cli.printing import json_option, print_json
 from perdure.config import Settings
@@ -17,21 +18,9 @@ if TYPE_CHECKING:
 _DAY: Final = 86_400
 
 
-def _seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    """A length of time, written as in a plan."""
-    from pydantic_core import PydanticCustomError  # noqa: PLC0415  only when it is called
-
-    from perdure.plan.model.parts import seconds_of  # noqa: PLC0415  only when it is called
-
-    try:
-        return None if value is None else float(seconds_of(value))
-    except PydanticCustomError as error:
-        raise click.BadParameter(error.message(), ctx, param) from error
-
-
 @click.command()
 @click.option(
-    "--older-than", callback=_seconds, metavar="TIME", help="Only runs last touched longer ago, as in 30d or 12h."
+    "--older-than", callback=length_of_time, metavar="TIME", help="Only runs last touched longer ago, as in 30d or 12h."
 )
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="Keep the newest N, however old.")
 @click.option("--dry-run", is_flag=True, help="Only say which runs would go, and how many bytes.")
