@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .NOTPARALLEL:
-.PHONY: help parts sandbox setup demo record test bars check fix measure bench soak kills mutants lock
+.PHONY: help parts sandbox setup demo record page test bars check fix measure bench soak kills mutants lock
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -27,6 +27,9 @@ demo: parts $(READY) ## Refactor a repository with a scripted model, killed in t
 record: parts $(READY) ## Write what the demo says into the README
 	@$(BIN)/python scripts/demo_recording.py
 
+page: $(READY) ## Build the web page, if its sources are newer
+	@$(BIN)/python scripts/build_page.py
+
 check: $(READY) ## Lint, types, layers, docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -34,7 +37,7 @@ check: $(READY) ## Lint, types, layers, docs
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/docs.py --check
 
-test: parts sandbox check ## Everything that must pass before a change lands
+test: parts sandbox page check ## Everything that must pass before a change lands
 	$(BIN)/pytest -n auto --cov --cov-report=
 	$(BIN)/python scripts/bars.py core policy
 

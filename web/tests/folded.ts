@@ -1,4 +1,4 @@
-// Folds runs that come in as lines of JSON, and tells after each turn what the page would show. For tests/page/test_fold.py.
+// Folds runs that come in as lines of JSON, and tells after each turn what the page would show. For tests/web/test_fold.py.
 
 import { createInterface } from "node:readline";
 

@@ -77,6 +77,8 @@ export class Cell {
   question = "";
   undo: readonly string[] = [];
   ways: readonly string[] = [];
+  /** An agent has tried it, and goes another way. */
+  isDropped = false;
   /** The signal that it waits for, as long as it has not come. */
   signal = "";
 

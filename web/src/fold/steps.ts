@@ -21,6 +21,7 @@ export function beginVisit(state: State, cell: Cell, visit: number, at: number):
   cell.age = state.nextNumber();
   cell.question = cell.signal = "";
   cell.undo = [];
+  cell.isDropped = false;
   if (!cell.isItem) returnToUsual(cell);
   cell.ways = [];
   intoParent(cell);
@@ -120,6 +121,7 @@ export function stepsGrown(state: State, body: Body): void {
 /** What some children did is taken back from now on. Nothing older than they are is looked at. */
 function drop(state: State, cell: Cell, body: Group, ids: readonly string[]): void {
   const gone = ids.map((id) => body.children.get(Number(id.slice(1)) - 1)).filter((each) => each !== undefined);
+  for (const each of gone) each.isDropped = true;
   const oldest = Math.min(...gone.map((each) => each.age));
   let found = false;
   for (const effect of gone.length ? state.effects.values() : []) {

@@ -1,4 +1,4 @@
-"""E8, E11: what the page makes of a journal is what the server says of the run."""
+"""E8: what the page makes of a journal is what the server says of the run."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_e8_the_page_tells_of_old_journals_what_the_server_tells():
 
 @pytest.mark.campaign("the page's own fold", "I12", of="histories", times=1)
 def test_e8_the_page_tells_of_any_run_what_the_server_tells(trials):
-    for seed in trials(20):
+    for seed in trials(15):
         assert_the_same([followed_life(life) for life in lived(seed).runs])
 
 

@@ -1,0 +1,82 @@
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+
+import type { Listed, Runs } from "../api/documents.ts";
+import { get } from "../api/http.ts";
+import { Failed } from "../parts/Failed.tsx";
+import { Inert } from "../parts/Inert.tsx";
+import { Link } from "../parts/Link.tsx";
+import { Status } from "../parts/Status.tsx";
+import { moment, span } from "../parts/times.ts";
+import { runPath, say, usePlace } from "../route.ts";
+import { useTurns } from "./useTurns.ts";
+
+const STATUSES = ["running", "waiting", "paused", "stopping", "interrupted", "succeeded", "failed", "cancelled", "rolled_back"];
+
+/** Runs, newest first, as they go on. */
+export function RunList() {
+  const words = usePlace().searchParams;
+  const [q, status] = [words.get("q") ?? "", words.get("status") ?? ""];
+  const { version } = useTurns();
+  const found = useInfiniteQuery({
+    queryKey: ["runs", q, status, version],
+    queryFn: ({ pageParam }) => get<Runs>("/v1/runs", { q, status, before: pageParam, limit: 50 }),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+  const runs = found.data?.pages.flatMap((page) => page.runs) ?? [];
+  return (
+    <main>
+      <div className="tools">
+        <h1>Runs</h1>
+        <input type="search" value={q} onChange={(event) => say({ q: event.target.value })} placeholder="Find by goal" aria-label="Find runs by goal" />
+        <select value={status} onChange={(event) => say({ status: event.target.value })} aria-label="Only runs with this status">
+          <option value="">any status</option>
+          {STATUSES.map((each) => (
+            <option key={each} value={each}>
+              {each.replace("_", " ")}
+            </option>
+          ))}
+        </select>
+        <Link to="/new" className="button main">
+          Start a run
+        </Link>
+      </div>
+      <Failed error={found.error} />
+      {!found.isPending && !runs.length && <p className="quiet">There are no {q || status ? "such " : ""}runs.</p>}
+      <ul className="runs" aria-label="Runs">
+        {runs.map((run) => (
+          <Row key={run.id} run={run} />
+        ))}
+      </ul>
+      {found.hasNextPage && (
+        <button type="button" onClick={() => void found.fetchNextPage()} disabled={found.isFetching}>
+          Older runs
+        </button>
+      )}
+    </main>
+  );
+}
+
+function Row({ run }: { run: Listed }) {
+  const took = Date.parse(run.updated) - Date.parse(run.created);
+  return (
+    <li className="run-row">
+      <Link to={runPath(run.id)} className="run-link">
+        <Status status={run.interrupted ? "interrupted" : run.status} />
+        <span className="run-goal">{run.goal ? <Inert text={run.goal} /> : <span className="quiet">no goal</span>}</span>
+        <span className="run-id">{run.id}</span>
+      </Link>
+      <span className="quiet">
+        {moment(run.created)} · {span(took)} · {run.entries} facts
+        {run.fork && ` · fork of ${run.fork.of}`}
+        {run.session && ` · ${run.session}`}
+      </span>
+      {run.questions > 0 && (
+        <Link to={runPath(run.id)} className="asks">
+          {run.questions} {run.questions === 1 ? "question" : "questions"}
+        </Link>
+      )}
+    </li>
+  );
+}

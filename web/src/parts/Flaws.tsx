@@ -1,0 +1,22 @@
+import type { Flaw } from "../api/problem.ts";
+
+/** Everything that is wrong with a plan, or with edits of it. */
+export function Flaws({ flaws }: { flaws: readonly Flaw[] }) {
+  if (!flaws.length) return null;
+  return (
+    <ul className="flaws">
+      {flaws.map((flaw, place) => (
+        <li key={place} className={flaw.severity === "warning" ? "warning" : "error"}>
+          {flaw.code && <code>{flaw.code}</code>} {whereOf(flaw)} {flaw.message}
+          {(flaw.help ?? flaw.hint) && <span className="help"> {flaw.help ?? flaw.hint}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function whereOf(flaw: Flaw): string {
+  if (flaw.line) return `line ${flaw.line}${flaw.column ? `:${flaw.column}` : ""}:`;
+  const path = Array.isArray(flaw.path) ? flaw.path.join(".") : flaw.path;
+  return path ? `${path}:` : "";
+}

@@ -1,0 +1,44 @@
+import { useQuery } from "@tanstack/react-query";
+
+import type { Failures } from "../api/documents.ts";
+import { get, pathOf } from "../api/http.ts";
+import { Inert } from "../parts/Inert.tsx";
+import { select } from "./selection.ts";
+
+/** What failed in a run, and what was tried about it. */
+export function FailureList({ run, version }: { run: string; version: number }) {
+  const found = useQuery({
+    queryKey: ["failures", run, version],
+    queryFn: () => get<Failures>(pathOf("runs", run, "failures")),
+    placeholderData: (known) => known,
+  });
+  if (!found.data?.failures.length) return null;
+  return (
+    <section aria-label="What failed">
+      <h3>What failed, and what was tried</h3>
+      <ul className="failures">
+        {found.data.failures.map((each, place) => (
+          <li key={place}>
+            <button type="button" className="plain" onClick={() => select(each.step)}>
+              {each.step}
+            </button>
+            <ol>
+              {each.troubles.map((trouble, at) => (
+                <li key={at}>
+                  <Inert text={told(trouble)} />
+                  {trouble.remedies.length > 0 && <span className="quiet"> → {trouble.remedies.map((remedy) => told(remedy)).join(", ")}</span>}
+                </li>
+              ))}
+            </ol>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The words of a record, without its times. */
+function told(record: { readonly [word: string]: unknown }): string {
+  const words = Object.entries(record).filter(([word, value]) => word !== "at" && typeof value === "string" && value !== "");
+  return words.map(([, value]) => String(value)).join(": ");
+}

@@ -1,0 +1,95 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type ChangeEvent, useEffect, useState } from "react";
+
+import { post } from "../api/http.ts";
+import type { Flaw } from "../api/problem.ts";
+import type { Json as Value } from "../fold/entry.ts";
+import { Json } from "../inspector/Json.tsx";
+import { Failed } from "../parts/Failed.tsx";
+import { Flaws } from "../parts/Flaws.tsx";
+
+type Checked = { plans: { ok: boolean; problems: Flaw[]; measures: Value }[] };
+type Given = { text: string; onText: (text: string) => void; onBegun: (run: string) => void };
+
+const PAUSE = 350;
+const LARGEST = 4_000_000;
+
+/** A plan as a text. What is wrong with it is told while somebody writes. */
+export function FromText({ text, onText, onBegun }: Given) {
+  const [inputs, setInputs] = useState("{}");
+  const [session, setSession] = useState("");
+  const settled = useSettled(text);
+  const checked = useQuery({
+    queryKey: ["check", settled],
+    queryFn: () => post<Checked>("/v1/plans/check", { text: settled }),
+    enabled: settled.trim() !== "",
+  });
+  const given = readInputs(inputs);
+  const body = { text, inputs: given ?? {} };
+  const trial = useMutation({ mutationFn: () => post<Value>("/v1/plans/rehearse", body) });
+  const start = useMutation({
+    mutationFn: () => post<{ id: string }>("/v1/runs", { ...body, ...(session ? { session } : {}) }, { "Idempotency-Key": crypto.randomUUID() }),
+    onSuccess: (begun) => onBegun(begun.id),
+  });
+  const found = checked.data?.plans[0];
+  const isReady = found?.ok === true && settled === text && given !== null;
+  return (
+    <section className="start">
+      <label>
+        A file of YAML or JSON <input type="file" accept=".yaml,.yml,.json" onChange={(event) => void readFile(event, onText)} />
+      </label>
+      <textarea value={text} onChange={(event) => onText(event.target.value)} rows={18} spellCheck={false} placeholder={EXAMPLE} aria-label="The plan" aria-invalid={found?.ok === false} />
+      <div aria-live="polite">
+        <Failed error={checked.error} />
+        {found && <Flaws flaws={found.problems} />}
+        {found?.ok && settled === text && <p className="good">The plan can be carried out.</p>}
+      </div>
+      <label>
+        Inputs, as JSON <textarea value={inputs} onChange={(event) => setInputs(event.target.value)} rows={3} spellCheck={false} aria-invalid={given === null} />
+      </label>
+      <label>
+        Session <input value={session} onChange={(event) => setSession(event.target.value)} />
+      </label>
+      <div className="tools">
+        <button type="button" disabled={!isReady || trial.isPending} onClick={() => trial.mutate()}>
+          Dry run
+        </button>
+        <button type="button" className="main" disabled={!isReady || start.isPending} onClick={() => start.mutate()}>
+          Start
+        </button>
+      </div>
+      <Failed error={trial.error ?? start.error} />
+      {trial.data !== undefined && (
+        <section aria-label="What it would do">
+          <h3>What it would do</h3>
+          <Json value={trial.data} label="What it would do" />
+        </section>
+      )}
+    </section>
+  );
+}
+
+const EXAMPLE = 'goal: Count the words of a text\nsteps:\n  - id: words\n    tool: text.replace\n    with: { text: "one two", pattern: "[^ ]+", by: "w" }';
+
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), PAUSE);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
+
+function readInputs(text: string): { [name: string]: Value } | null {
+  try {
+    const found: unknown = JSON.parse(text || "{}");
+    return typeof found === "object" && found !== null && !Array.isArray(found) ? (found as { [name: string]: Value }) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function readFile(event: ChangeEvent<HTMLInputElement>, onText: (text: string) => void): Promise<void> {
+  const file = event.target.files?.[0];
+  if (file && file.size <= LARGEST) onText(await file.text());
+}
