@@ -1,16 +1,15 @@
 """`perdure plan`: a plan for a goal, made and not carried out."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import click
 
-from perdure.agents.planners import PLANNERS, Made
+from perdure.agents.planners import PLANNERS
 from perdure.cli.goals import known_here, lacks, planned, tell
 from perdure.cli.journals import db_option, settings_for
 from perdure.cli.manners import tools_option
 from perdure.cli.printing import STANDARD_STREAM, json_option, print_json, write_output
-from perdure.plan.problems import Problem
+from perdure.documents.plans import planned_document
 from perdure.plan.writing import to_yaml
 
 _PLANNERS: Final = click.Choice(["auto", *PLANNERS, "model"])
@@ -41,21 +40,8 @@ def plan(goal: str, output: str, planner: Any, as_json: bool, **given: Any) -> N
     made = planned(goal, tools, given, planner)
     problems = lacks(made, tools, settings_for(given["db"]))
     if as_json:
-        print_json(_document(made, problems))
+        print_json(planned_document(made, problems))
         return
     tell(made, problems)
     is_json = output.endswith(".json")
     write_output(output, made.plan.canonical_json().decode() + "\n" if is_json else to_yaml(made.plan))
-
-
-def _document(made: Made, problems: Sequence[Problem]) -> dict[str, Any]:
-    return {
-        "schema": "perdure.planned/1",
-        "planner": made.planner,
-        "why": list(made.why),
-        "asks": list(made.asks),
-        "leaves_out": list(made.left),
-        "problems": [problem.as_json() for problem in problems],
-        "plan": made.plan.canonical(),
-        "numbered": made.numbered.model_dump(mode="json", exclude_defaults=True) if made.numbered else None,
-    }

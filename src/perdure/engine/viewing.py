@@ -1,8 +1,9 @@
 """A run as its journal tells it: for all who look on and do not drive, in this process or in another one."""
 
+import asyncio
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Self
+from typing import Final, Self
 
 from perdure.core import events as e
 from perdure.core.evolve import evolve
@@ -16,6 +17,8 @@ from perdure.plan.model.recalling import recalled
 from perdure.ports import Corrupt, Entry, Journal
 from perdure.runtime.shelf import Shelf
 
+MANY: Final = 2_000
+"""So many facts are folded in a thread, that nobody has to wait for it."""
 _BROKEN = (ValueError, KeyError, IndexError, AttributeError, AssertionError, StopIteration, TypeError)
 """What comes of facts that do not fit together."""
 
@@ -46,7 +49,10 @@ class View:
     async def of(cls, journal: Journal, run: str, most: int | None = None) -> "View":
         """A run as it stands now, verified; or as it stood after so many entries."""
         _, entries = await journal.load(run)
-        return cls(journal, run).after(entries[:most])
+        view = cls(journal, run)
+        if len(entries) < MANY:
+            return view.after(entries[:most])
+        return await asyncio.to_thread(view.after, entries[:most])
 
     def after(self, entries: Iterable[Entry]) -> Self:
         """The same, after so many more facts."""

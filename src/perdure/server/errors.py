@@ -58,3 +58,10 @@ class Broken(RequestError):
 
     code: ClassVar[str] = "PRD6006"
     status: ClassVar[int] = 500
+
+
+class NotReady(RequestError):
+    """Nothing is carried on here now."""
+
+    code: ClassVar[str] = "PRD6007"
+    status: ClassVar[int] = 503

@@ -2,16 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from fastapi import FastAPI
 from starlette.responses import Response
 
 from perdure.server.asked import Bounded
 from perdure.server.problems import MEANINGS, MEDIA_TYPE
-from perdure.server.scopes import WORD, Scope
+from perdure.server.scopes import WORD, Open, Scope
 
-Endpoint = TypeVar("Endpoint", bound=Callable[..., Awaitable[Response]])
+Endpoint = Callable[..., Awaitable[Response]]
+Writing = Callable[[Endpoint], Endpoint]
+Refuses = Collection[int]
+NOTHING: Final[Mapping[int, Any]] = {}
 PROBLEM: Final = {"$ref": "#/components/schemas/Problem"}
 ANYWHERE: Final = (401, 403, 413, 415, 422, 429, 500, 503)
 """What may be wrong with any request."""
@@ -23,8 +26,8 @@ class Route:
 
     method: str
     path: str
-    scope: Scope
-    endpoint: Callable[..., Awaitable[Response]]
+    scope: Scope | Open
+    endpoint: Endpoint
     said: Mapping[str, Any]
 
     def add_to(self, app: FastAPI, noun: str) -> None:
@@ -53,19 +56,30 @@ class Routes:
         for each in self._made:
             each.add_to(app, self.noun)
 
-    def get(
-        self, path: str, scope: Scope, answer: Any, refuses: Collection[int] = (), **more: Any
-    ) -> Callable[[Endpoint], Endpoint]:
+    def get(self, path: str, scope: Scope | Open, answer: Any, refuses: Refuses = (), **more: Any) -> Writing:
         """Something that is looked at."""
-        return self._adding("GET", path, scope, response_model=answer, responses=_refusals(refuses), **more)
+        return self._adding("GET", path, scope, answer, refuses, **more)
 
-    def post(
-        self, path: str, scope: Scope, answer: Any, refuses: Collection[int] = (), **more: Any
-    ) -> Callable[[Endpoint], Endpoint]:
+    def post(self, path: str, scope: Scope, answer: Any, refuses: Refuses = (), **more: Any) -> Writing:
         """Something that is done, or made."""
-        return self._adding("POST", path, scope, response_model=answer, responses=_refusals(refuses), **more)
+        return self._adding("POST", path, scope, answer, refuses, **more)
 
-    def _adding(self, method: str, path: str, scope: Scope, **said: Any) -> Callable[[Endpoint], Endpoint]:
+    def delete(self, path: str, scope: Scope, answer: Any, refuses: Refuses = ()) -> Writing:
+        """Something that is taken away."""
+        return self._adding("DELETE", path, scope, answer, refuses)
+
+    def _adding(  # noqa: PLR0913, PLR0917  what all of them say
+        self,
+        method: str,
+        path: str,
+        scope: Scope | Open,
+        answer: Any,
+        refuses: Refuses,
+        answers: Mapping[int, Any] = NOTHING,
+        **more: Any,
+    ) -> Writing:
+        said = {"response_model": answer, "responses": {**answers, **_refusals(refuses)}, **more}
+
         def added(endpoint: Endpoint) -> Endpoint:
             self._made.append(Route(method, path, scope, endpoint, said))
             return endpoint

@@ -7,8 +7,9 @@ from starlette.routing import BaseRoute, Match
 
 Scope = Literal["read", "run", "approve", "admin"]
 ALL: Final[tuple[Scope, ...]] = ("read", "run", "approve", "admin")
-OPEN: Final = "open"
+Open = Literal["open"]
 """In the place of a scope: nobody has to be known."""
+OPEN: Final[Open] = "open"
 WORD: Final = "x-scope"
 """Where a route says it, also in the OpenAPI document."""
 _IMPLIED: Final[dict[str, frozenset[Scope]]] = {

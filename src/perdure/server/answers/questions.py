@@ -1,6 +1,6 @@
 """Questions, as far as they are open."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -25,7 +25,7 @@ class OpenQuestion(TypedDict):
     step: str
     text: str
     answer: str
-    """What kind of answer it takes: `approval`, `choice`, `text`, `form`, `json`."""
+    """What kind of answer it takes: `approval`, `choice`, `text`, `form`."""
     about: str
     """What it is about: `plan`, `policy`, `doubt`, `budget`, `recovery`."""
     choices: list[str]
@@ -42,3 +42,43 @@ class OpenQuestion(TypedDict):
     """What follows if nobody answers."""
     answers: dict[str, str]
     """What can be answered, and what follows from it."""
+
+
+@told
+class ListedQuestion(TypedDict):
+    """A question in a listing: open, or closed."""
+
+    number: int
+    """Its place in the order of asking."""
+    run: str
+    id: str
+    step: str
+    text: str
+    answer: str
+    about: str
+    choices: list[str]
+    form: dict[str, Any] | None
+    people: list[str]
+    asked: Moment | None
+    status: Literal["open", "answered", "expired", "closed"]
+    after: NotRequired[Led | None]
+    until: NotRequired[Moment | None]
+    silence: NotRequired[str | None]
+    answers: NotRequired[dict[str, str]]
+    over: NotRequired[Moment | None]
+    """When it was answered, or not needed any more."""
+    value: NotRequired[Any]
+    """What was answered."""
+    by: NotRequired[str]
+    """By whom."""
+    reason: NotRequired[str | None]
+
+
+@told
+class Questions(TypedDict):
+    """A page of questions, in the order of asking."""
+
+    schema: Literal["perdure.questions/1"]
+    questions: list[ListedQuestion]
+    next: int | None
+    """Give this as `after` for the next page; null: there is none."""

@@ -216,3 +216,23 @@ class Done(TypedDict):
     """Whether somebody carries the run on."""
     owner: str
     """Who has done it; another word after the server was started anew."""
+
+
+@told
+class Artifact(TypedDict):
+    """A large value that a fact names."""
+
+    digest: str
+    """SHA-256 of its bytes, in hex."""
+    seq: int
+    """The fact that names it first."""
+    type: str
+
+
+@told
+class Artifacts(TypedDict):
+    """The large values that the facts of a run name."""
+
+    schema: Literal["perdure.artifacts/1"]
+    run: str
+    artifacts: list[Artifact]

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from perdure.server.routes import messages, runs
+from perdure.server.routes import artifacts, house, memory, messages, plans, questions, runs, world
 
-ALL: Final = (runs.routes, messages.routes)
+ALL: Final = tuple(each.routes for each in (runs, messages, questions, plans, artifacts, world, memory, house))
 """In the order in which they are told of."""

@@ -14,7 +14,7 @@ from perdure.server.answers.revisions import Diff
 from perdure.server.answers.runs import Begun, Done
 from perdure.server.bodies import Cancel, Edited, Fork, Reasoned, Resume, Retry, Revise, Rollback, Signal
 from perdure.server.callers import Asking, Caller
-from perdure.server.here import Here, Serving, answered
+from perdure.server.here import Here, Serving, answered, revision_in
 from perdure.server.routes.runs import begun
 from perdure.server.routing import Routes
 
@@ -108,9 +108,9 @@ async def _tried(here: Here, run: str, asked: Revise) -> Response:
 
 def _based(asked: Edits, match: str | None) -> Edits:
     """The edits, for the revision that `If-Match` names."""
-    if match is None or match.strip() == "*":
+    number = revision_in(match)
+    if number is None:
         return asked
-    number = match.strip().strip('"')
-    if not number.isdecimal() or asked.base not in (None, int(number)):
-        raise OtherRevision(f"{match[:100]} is not the revision that the edits were made for", "say one revision")
-    return asked.model_copy(update={"base": int(number)})
+    if asked.base not in (None, number):
+        raise OtherRevision(f"If-Match says {number}, and the body says {asked.base}", "say one revision")
+    return asked.model_copy(update={"base": number})

@@ -10,31 +10,28 @@ from pydantic import AwareDatetime
 from starlette.responses import Response, StreamingResponse
 
 from perdure.core.values import to_json
+from perdure.documents.artifacts import artifacts_document
 from perdure.documents.entries import listed_json
 from perdure.documents.failures import failures_document
 from perdure.documents.listing import found_runs, open_questions, runs_document
 from perdure.documents.owning import is_interrupted, wanted
+from perdure.documents.plans import plan_document
 from perdure.documents.revisions import Revision, revisions_among, revisions_document
 from perdure.documents.runs import run_document
 from perdure.engine import View
 from perdure.engine.auditing import audit
 from perdure.journal.believing import believed
-from perdure.plan import Plan
 from perdure.plan.problems import Problem
-from perdure.plan.reading import read_data, read_text
 from perdure.ports import Entry, Filter
 from perdure.server.answers import failures, revisions
-from perdure.server.answers.runs import Begun, Entries, Run, RunPlan, Runs
+from perdure.server.answers.runs import Artifacts, Begun, Entries, Run, RunPlan, Runs
 from perdure.server.answers.told import Status
-from perdure.server.bodies import Planned, Start
+from perdure.server.bodies import Start
 from perdure.server.errors import Invalid
-from perdure.server.here import Here, Serving, answered, as_json, etag, folded
+from perdure.server.here import Limit, Place, Serving, answered, as_json, etag, folded, read_plan
 from perdure.server.routing import Routes
 
 routes: Final = Routes("runs")
-MOST: Final = 1_000
-Place = Annotated[int, Query(ge=0, le=2**53)]
-Limit = Annotated[int, Query(ge=1, le=MOST, description="The most to list.")]
 
 
 @routes.get("/v1/runs", "read", Runs)
@@ -64,25 +61,20 @@ def _milliseconds(since: datetime | None) -> int | None:
 
 @routes.post("/v1/runs", "run", Begun, (409,), status_code=202)
 async def start_run(here: Serving, asked: Start) -> Response:
-    """Begin a run. When this answers it is in the journal, and no crash makes it unheard of."""
-    plan = await read_plan(here, asked)
+    """Begin a run. When this answers it is in the journal, and no crash makes it unheard of.
+
+    For a goal a plan is made first, and a model may be asked, which takes its time.
+    """
+    plan, inputs = await read_plan(here, asked), asked.inputs
+    if plan is None:
+        plan, inputs = (await here.made(asked.goal or "", asked)).whole(), {}
     said = asked.model_dump(include={"session", "seed", "workspace"})
-    return begun((await here.engine.start(plan, asked.inputs, **said)).id)
+    return begun((await here.engine.start(plan, inputs, **said)).id)
 
 
 def begun(run: str) -> Response:
     """What is said of a run that has begun."""
     return answered({"schema": "perdure.begun/1", "id": run}, 202, Location=f"/v1/runs/{run}")
-
-
-async def read_plan(here: Here, said: Planned) -> Plan:
-    """A plan as it was sent; `PlanError` has every reason why it cannot be used here."""
-    toolbox = here.engine.toolbox
-    if said.text is not None:
-        reading = await asyncio.to_thread(read_text, said.text, toolbox=toolbox)
-    else:
-        reading = await asyncio.to_thread(read_data, said.plan, toolbox=toolbox)
-    return reading.usable()
 
 
 # ------------------------------------------------------------------------------- looking at one
@@ -131,8 +123,7 @@ async def show_run_plan(
     def made(view: View, entries: Sequence[Entry]) -> Response:
         every = revisions_among(view, entries)
         chosen = every[-1] if revision is None else _one(every, revision)
-        about = {"run": view.run, "revision": chosen.number, "hash": chosen.plan.hash}
-        document = {"schema": "perdure.plan/1", **about, "plan": chosen.plan.canonical()}
+        document = plan_document(chosen.plan, run=view.run, revision=chosen.number)
         return answered(document, ETag=etag(chosen.number))
 
     return await folded(here, run, made)
@@ -161,7 +152,13 @@ async def list_failures(here: Serving, run: str) -> Response:
     return await folded(here, run, made)
 
 
-@routes.get("/v1/runs/{run}/export", "read", None, (404,), response_class=StreamingResponse)
+@routes.get("/v1/runs/{run}/artifacts", "read", Artifacts, (404,))
+async def list_artifacts(here: Serving, run: str) -> Response:
+    """List the large values that the facts of a run name."""
+    return await folded(here, run, lambda view, entries: answered(artifacts_document(view.run, entries)))
+
+
+@routes.get("/v1/runs/{run}/export", "read", None, (404,), answers={200: {"content": {"application/jsonl": {}}}})
 async def export_run(here: Serving, run: str) -> Response:
     """Give a run with all that belongs to it, as lines of JSON, to be taken in elsewhere. It is verified first."""
     found = await believed(here.journal, run)
