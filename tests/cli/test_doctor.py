@@ -58,6 +58,15 @@ def test_before_the_first_run(perdure, home):
     assert list(home.iterdir()) == [], "nothing was made"
 
 
+def test_agents_that_nobody_may_read_are_a_finding(monkeypatch):
+    def refused(_):
+        raise PermissionError(13, "Permission denied", "/home/ada/agents")
+
+    monkeypatch.setattr("perdure.cli.heads.roster_here", refused)
+    found = doctor._agents()
+    assert (found.state, found.message) == ("fail", "/home/ada/agents cannot be read: Permission denied")
+
+
 def test_a_run_that_cannot_be_believed_is_named(perdure, db):
     write(db, a_run("r_1"), a_run("r_2"), a_run("r_3", over=True))
     with sqlite3.connect(db) as connection:

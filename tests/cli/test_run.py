@@ -161,6 +161,12 @@ def test_a_plan_that_is_not_there(place):
     place.do("run", "nowhere.yaml", code=3)
 
 
+def test_where_nobody_can_make_a_file_the_place_is_told(place):
+    done = place.perdure("run", "-", "--db", "/proc/runs.db", stdin=TEXT)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error PRD1001: cannot go on: /proc/runs.db.hands: No such file or directory")
+
+
 def test_a_plan_from_standard_input(place):
     assert place.do("run", "-", stdin=TEXT).stdout == "one\ntwo\n"
 

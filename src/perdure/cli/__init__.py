@@ -129,8 +129,15 @@ def main() -> None:
         _say(error.code, error.message, error.help)
         sys.exit(error.exit_code)
     except (OSError, RecursionError) as error:
-        _say("PRD1001", f"cannot go on: {error}", "check the disk, the file and its permissions")
+        _say("PRD1001", f"cannot go on: {_told_by(error)}", "check the disk, the file and its permissions")
         sys.exit(1)
+
+
+def _told_by(error: Exception) -> str:
+    """What a system's error says, without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def _mend_streams() -> None:

@@ -171,6 +171,9 @@ def _agents() -> Finding:
         return Finding("agents", "ok", number_of(len(roster_here(Path.cwd()).names), "agent") + " can be given work")
     except PerdureError as error:
         return _refused("agents", error)
+    except OSError as error:
+        told = f"{error.filename} cannot be read: {error.strerror}"
+        return Finding("agents", "fail", told, "look at its permissions")
 
 
 def _refused(about: str, error: PerdureError) -> Finding:

@@ -71,7 +71,8 @@ def full(error: Exception) -> DiskFull:
 
 def read_only(error: Exception) -> ReadOnlyDisk:
     """No permission to write."""
-    return ReadOnlyDisk(f"the journal cannot be written: {error}", "make it writable, or open it with read_only=True")
+    hint = "make the file and its directory writable; reading is always open"
+    return ReadOnlyDisk(f"the journal cannot be written: {error}", hint)
 
 
 def suspect(error: Exception) -> Suspect:
