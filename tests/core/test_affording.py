@@ -234,8 +234,13 @@ def test_where_nobody_reports_the_promise_is_paid():
     }
     assert driven(plan).failure.kind == "budget"
     plan["budget"] = {"usd": 1.0}
-    world = driven(plan, {"a": took(tokens=5), "b": took(tokens=5, usd=0.1)})
-    assert (world.status, world.state.books.ledgers[""].unpriced) == ("succeeded", 1)
+    world = driven(plan, {"a": took(tokens=5, calls=1), "b": took(tokens=5, usd=0.1, calls=1)})
+    assert (world.status, world.state.books.unpriced) == ("succeeded", 1)
+
+
+def test_a_price_that_nobody_knows_is_counted_without_a_budget_too():
+    world = driven({"steps": [model("a"), tool("b")]}, {"a": took(tokens=5, calls=1), "b": took()})
+    assert (world.status, world.state.books.unpriced) == ("succeeded", 1)
 
 
 def test_who_only_asks_for_approval_pays_nothing():

@@ -1,4 +1,4 @@
-"""Command lines that people can type next."""
+"""Command lines that people can type next, on the journal and with the options of this one."""
 
 import shlex
 from collections.abc import Mapping

@@ -70,8 +70,6 @@ class Ledger(msgspec.Struct, eq=False):
     """When each of them is, and perhaps some that are over: a heap, the last one first, as numbers below zero."""
     over: dict[int, int] = {}
     """Those of `dues` that are over, and how many of each."""
-    unpriced: int = 0
-    """Calls of which nobody said what they cost."""
     question: str = ""
     """The last question about it."""
     word: str = ""
@@ -208,3 +206,5 @@ class Books:
     """Steps whose results could be judged but for a budget: by its owner, and how its ledger was at the last look."""
     used: Amounts = field(default_factory=dict[str, int])
     """All that attempts are said to have taken, whether something limits it or not."""
+    unpriced: int = 0
+    """Calls of models of which nobody knows what they cost."""

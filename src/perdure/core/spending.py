@@ -49,7 +49,6 @@ def settle(state: State, cell: Cell, usage: Usage | None, *, lost: bool = False)
         charged = _charged(asks, reserved, usage)
     for ledger in cell.ledgers:
         ledger.end(now, work.until, reserved, charged, lost=lost)
-        ledger.unpriced += asks and usage is not None and "usd" not in charged and usage.usd is None
     work.reserved = None
 
 
@@ -80,6 +79,7 @@ def count(state: State, usage: Usage) -> None:
     found = amounts_of(usage) | {"seconds": pieces("seconds", usage.seconds or 0.0)}
     for word, amount in found.items():
         state.books.used[word] = state.books.used.get(word, 0) + amount
+    state.books.unpriced += usage.calls if usage.usd is None else 0
 
 
 def depth_in(cell: Cell, ledger: Ledger) -> int:

@@ -42,6 +42,8 @@ class Usage:
     """Of models, as far as whoever made them says."""
     usd: float = 0.0
     """What is known of the price."""
+    unpriced: int = 0
+    """Calls of models of which nobody knows what they cost; it is not in `usd`."""
     budgets: Mapping[str, Mapping[str, Account]] = field(default_factory=dict[str, Mapping[str, Account]])
     """Each budget by the key of the step that has it, the run's own by `""`: what is limited, and how that stands."""
 
@@ -176,7 +178,14 @@ class Result:
         budgets = {key: _accounts(ledger, now) for key, ledger in state.books.ledgers.items()}
         took = (state.at - began) / 1000
         return Usage(
-            state.steps_over, state.attempts, took, int(used["tokens"]), int(used["calls"]), used["usd"], budgets
+            state.steps_over,
+            state.attempts,
+            took,
+            int(used["tokens"]),
+            int(used["calls"]),
+            used["usd"],
+            state.books.unpriced,
+            budgets,
         )
 
     def __repr__(self) -> str:

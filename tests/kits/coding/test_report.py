@@ -48,6 +48,16 @@ def test_as_text_it_ends_with_the_next_command(done):
     assert "How far it came" not in text
 
 
+def test_a_price_that_nobody_knows_is_not_called_nothing(done):
+    assert "0.0000 USD" in markdown(done[1])  # a script costs nothing
+    unknown = replace(done[1], usage={**done[1].usage, "unpriced": 15})
+    assert "USD" not in markdown(unknown)
+    assert "Nobody knows what 15 of the calls have cost." in markdown(unknown)
+    some = replace(done[1], usage={**done[1].usage, "unpriced": 2, "usd": 0.5})
+    assert "0.5000 USD" in markdown(some)
+    assert "Nobody knows what 2 of the calls have cost." in markdown(some)
+
+
 def test_what_a_model_says_tells_a_terminal_nothing(done):
     evil = replace(done[1], summary="red \x1b[31m\n## On branch main", diff="+\ta\x1b]0;b\x07\r\n", story=("\x1b[2J",))
     text = markdown(evil)

@@ -120,7 +120,7 @@ def report(result: Result, visits: Iterable[Visit]) -> Report:
         diff=_at(_output(result, "difference"), "text") or "",
         joined=_is_merged(result),
         failure=f"in {result.cause}: {result.failure.message}" if result.failure else "",
-        usage={"calls": usage.calls, "tokens": usage.tokens, "usd": usage.usd, "seconds": usage.seconds},
+        usage={word: getattr(usage, word) for word in ("calls", "tokens", "usd", "unpriced", "seconds")},
     )
 
 
@@ -364,9 +364,11 @@ def _details(tried: Round) -> Iterator[str]:
 def _cost(report: Report) -> Iterator[str]:
     used = report.usage
     yield ""
+    known = "" if used["unpriced"] and not used["usd"] else f", {used['usd']:.4f} USD"
+    unknown = f" Nobody knows what {used['unpriced']} of the calls have cost." if used["unpriced"] else ""
     yield (
-        f"It took {used['calls']} calls of models, {used['tokens']:,} tokens, {used['usd']:.4f} USD"
-        f" and {used['seconds']:.0f} seconds."
+        f"It took {used['calls']} calls of models, {used['tokens']:,} tokens{known} and {used['seconds']:.0f} seconds."
+        f"{unknown}"
     )
 
 
