@@ -1,7 +1,11 @@
+import errno
+import os
+import stat
 from pathlib import Path
 
 import pytest
 
+from perdure.tools.changes import tree
 from perdure.tools.hands import Hands
 
 
@@ -17,3 +21,18 @@ def hands(tmp_path):
     state = workspace.parent / "state"
     state.mkdir(mode=0o700)
     return Hands(workspace, state)
+
+
+@pytest.fixture
+def mere_user(monkeypatch):
+    """To open what its owner may not read is refused, as it is for all but the root user."""
+    real, beneath = os.open, tree.open_beneath
+
+    def refused(descriptor, name):
+        if os.fstat(descriptor).st_mode & stat.S_IRUSR:
+            return descriptor
+        os.close(descriptor)
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
+
+    monkeypatch.setattr(os, "open", lambda name, *given, **named: refused(real(name, *given, **named), name))
+    monkeypatch.setattr(tree, "open_beneath", lambda at, name, flags: refused(beneath(at, name, flags), name))

@@ -122,11 +122,25 @@ async def test_texts_are_utf_8_with_what_is_none_replaced(hands):
     assert done.output["collected"]["b"] == "x" * 1_048_575, "half a letter is none"
 
 
+@pytest.mark.usefixtures("mere_user")
 async def test_a_file_that_cannot_be_opened_is_told(hands):
-    done = await do(
-        hands, "echo x > a; chmod 000 a; mkdir d; echo y > d/b; chmod 000 d; chmod 000 .", ["a", "d/b", "*"], keep=False
-    )
-    assert done.failure is None, "as root it can be opened, and else that is told"
+    script = "echo x > a; chmod 000 a; mkdir d; echo y > d/b; chmod 000 d"
+    done = await do(hands, script, ["a", "d/b", "*"], keep=False)
+    assert done.output["collected"] == {}
+    assert done.output["uncollected"] == dict.fromkeys(["a", "d/b"], "the command has left it unreadable")
+
+
+@pytest.mark.usefixtures("mere_user")
+async def test_a_workspace_that_the_command_has_shut_is_told(hands):
+    done = await do(hands, "echo x > a; chmod 000 .", ["a", "*"], keep=False)
+    assert done.output["uncollected"] == dict.fromkeys(["a", "*"], "the command has left it unreadable")
+
+
+async def test_names_that_lie_deeper_than_is_looked_are_told(hands):
+    deep = "/".join(["d"] * 70)
+    done = await do(hands, f"mkdir -p {deep}; echo x > {deep}/a.xml; echo y > b.xml", ["**/*.xml"], keep=False)
+    assert done.output["collected"] == {"b.xml": "y\n"}
+    assert done.output["uncollected"] == {"**/*.xml": "there were more names than are looked at"}
 
 
 @pytest.mark.parametrize("path", ["../up.xml", "/tmp/report.xml", "a//b", "./a", "a\0b", "a\nb"])  # noqa: S108  it is refused

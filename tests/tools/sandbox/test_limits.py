@@ -1,6 +1,8 @@
 """S13: control groups, where we may make one: a directory stands in for those of the kernel, whichever it has here."""
 
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +88,39 @@ def test_groups_of_dead_engines_are_swept_and_those_of_others_are_not(tmp_path):
         (tmp_path / name).mkdir()
     sweep(tmp_path)
     assert sorted(each.name for each in tmp_path.iterdir()) == [f"perdure-{os.getpid()}-1", "somebody"]
+
+
+def refuses(monkeypatch, name):
+    """A kernel that lets nobody write this file of a group."""
+    real = Path.write_text
+
+    def write_text(path, text):
+        if path.name == name:
+            raise PermissionError(name)
+        return real(path, text)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+
+
+@pytest.mark.parametrize("name", ["pids.max", "cgroup.procs"])
+def test_a_group_that_cannot_hold_a_command_goes_again(kernel, monkeypatch, name):
+    root = kernel("0::/a/b\n")
+    refuses(monkeypatch, name)
+    monkeypatch.setattr(limits, "_removed", shutil.rmtree)  # the kernel's own files go with theirs
+    group = Group.around(4242, OURS)
+    assert list(root.rglob("perdure-*")) == []
+    group.remove()
+
+
+def test_memory_is_counted_where_the_kernel_hands_that_down(kernel, monkeypatch):
+    root = kernel("0::/a/b\n")
+    real = Path.mkdir
+
+    def mkdir(path, *given, **named):
+        real(path, *given, **named)
+        (path / "memory.max").write_text("max")
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    Group.around(4242, OURS)
+    (group,) = made_in(root / "a" / "b")
+    assert (group / "memory.max").read_text() == "1000"

@@ -6,7 +6,7 @@ import pytest
 
 from perdure.errors import page
 from perdure.tools.hands import Hands
-from perdure.tools.sandbox import SandboxUnavailable, available, fixes, probe, probes, root
+from perdure.tools.sandbox import SandboxUnavailable, available, fixes, probe, probes, root, stage
 from perdure.tools.sandbox.inside import PROBES
 
 
@@ -135,3 +135,38 @@ async def test_a_machine_that_says_nothing_of_a_language_is_no_worse(hands, monk
     monkeypatch.setenv("LC_CTYPE", "C.UTF-8")
     report = await probe(hands, afresh=True)
     assert (report.ok, report.problem) == (True, "")
+
+
+async def test_where_no_overlay_can_be_made_there_is_a_copy(hands, monkeypatch, tmp_path):
+    helper = tmp_path / "overlay.py"
+    helper.write_text("import sys\nsys.exit('no overlay can be made here: mount: Operation not permitted')\n")
+    monkeypatch.setattr(stage, "_HELPER", str(helper))
+    report = await probe(hands, afresh=True)
+    assert (report.ok, report.staging) == (True, "copy"), report.problem
+
+
+async def test_what_says_nothing_of_what_it_tried_is_no_sandbox(hands, monkeypatch, tmp_path):
+    inside = tmp_path / "inside.py"
+    inside.write_text("import sys\nsys.exit('what is that?')\n")
+    monkeypatch.setattr(probes, "_INSIDE", inside)
+    report = await probe(hands, afresh=True)
+    assert report.problem == "the sandbox does not run commands as it should: code 1, what is that?"
+
+
+def test_what_nobody_else_has_in_their_environment_is_the_bait(monkeypatch):
+    for name in list(os.environ):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("LC_CTYPE", "C.UTF-8")
+    assert "=" not in probes._canary(), "without one, something that is nowhere"
+    monkeypatch.setenv("API_KEY", "hush-hush")
+    assert probes._canary() == "API_KEY=hush-hush"
+
+
+def test_where_the_kernel_does_not_say_when_it_was_started_each_look_is_the_first(monkeypatch, tmp_path):
+    monkeypatch.setattr(probes, "BWRAP", str(tmp_path / "gone"))
+    assert probes._about("bwrap") != probes._about("bwrap")
+
+
+def test_where_programs_are_in_directories_and_not_behind_links_these_are_seen(monkeypatch):
+    monkeypatch.setattr(root, "_TOP", ("usr", "nowhere"))
+    assert list(root._top()) == ["--ro-bind", "/usr", "/usr"]

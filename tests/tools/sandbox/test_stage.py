@@ -3,15 +3,18 @@
 import asyncio
 import os
 import random
+import shutil
 import stat
 import subprocess
 from dataclasses import replace
 
 import pytest
+import small_disks
 
 from perdure.tools.changes import Images
 from perdure.tools.failure import ToolFailure
 from perdure.tools.sandbox import Command, Limits, run
+from perdure.tools.sandbox.errors import StageFailed
 from perdure.tools.sandbox.layer import left_on
 from perdure.tools.sandbox.stage import staged
 from perdure.tools.scratch import sweep
@@ -220,3 +223,80 @@ async def test_what_is_found_is_what_happened(hands, kind, trials, tmp_path):
         changed = {path for path in wanted.keys() | had.keys() if wanted.get(path) != had.get(path)}
         assert {each.path for each in found.changes.changes} == changed, (seed, script)
         done("/bin/rm", "-rf", str(reference))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_file_and_a_directory_change_places(hands, kind):
+    (hands.workspace / "link").symlink_to("src")
+    found = await left(
+        hands, kind, "rm a.txt; mkdir a.txt; echo x > a.txt/x; rm -r src; echo y > src; rm link; echo z > link"
+    )
+    assert told(found) == {
+        "a.txt": (("file", 4), ("directory", 0)),
+        "a.txt/x": (None, ("file", 2)),
+        "src": (("directory", 0), ("file", 2)),
+        "src/b.txt": (("file", 4), None),
+        "link": (("link", 3), ("file", 2)),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_file_moves_into_a_directory_that_is_new(hands, kind):
+    found = await left(hands, kind, "mkdir new; mv src/b.txt new/b.txt")
+    assert told(found) == {
+        "new": (None, ("directory", 0)),
+        "new/b.txt": (None, ("file", 4)),
+        "src/b.txt": (("file", 4), None),
+    }
+
+
+async def test_what_both_have_removed_is_no_change(hands):
+    with staged(hands.state, hands.workspace, "overlay") as stage:
+        await run(stage.command(Command(["rm", "a.txt"])))
+        (hands.workspace / "a.txt").unlink()
+        assert told(left_on(stage, Images(hands.state))) == {}
+
+
+async def test_who_removes_the_directory_meanwhile_comes_first(hands):
+    with staged(hands.state, hands.workspace, "overlay") as stage:
+        await run(stage.command(Command(["sh", "-c", "echo more >> src/b.txt"])))
+        shutil.rmtree(hands.workspace / "src")
+        with pytest.raises(ToolFailure, match="src was changed by somebody else"):
+            left_on(stage, Images(hands.state))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("path", ["a.txt", "src/new"])
+async def test_what_a_command_has_shut_is_not_kept(hands, kind, path, mere_user):
+    with pytest.raises(ToolFailure, match=r"nothing was kept: the command has left .* unreadable"):
+        await left(hands, kind, f"echo x >> {path}; chmod 000 {path}")
+
+
+async def test_a_hidden_directory_is_not_in_a_copy_and_that_is_no_change(hands):
+    with staged(hands.state, hands.workspace, "copy") as stage:
+        ran = await run(stage.command(Command(["ls"], tier="none", hidden=[hands.workspace / "src"])))
+        assert ran.stdout == b"a.txt\n"
+        assert told(left_on(stage, Images(hands.state))) == {}
+
+
+def test_a_stage_that_cannot_be_made_says_why(hands, tmp_path):
+    with pytest.raises(StageFailed, match="no stage can be made of"), staged(hands.state, tmp_path / "gone", "copy"):
+        pytest.fail("there is nothing to stand on")
+
+
+def test_a_workspace_that_does_not_fit_beside_itself_is_told(hands, tmp_path):
+    small_disks.need_root()
+    (hands.workspace / "large").write_bytes(b"x" * 2_000_000)
+    disk = small_disks.SmallDisk(tmp_path / "small")
+    try:
+        disk.leave(100)
+        with (
+            pytest.raises(StageFailed, match=r"cannot be copied: .*No space left"),
+            staged(tmp_path / "small", hands.workspace, "copy"),
+        ):
+            pytest.fail("there is no room")
+        disk.mend()
+        with staged(tmp_path / "small", hands.workspace, "copy") as stage:
+            assert (stage.upper / "large").stat().st_size == 2_000_000
+    finally:
+        disk.remove()

@@ -78,8 +78,8 @@ class Sandboxed:
                 os.close(each)
         if self._command.tier == "bwrap":
             await self._confine()
-        elif self._process is not None:
-            self._group = Group.around(self._process.pid, self._command.limits)
+        else:
+            self._group = Group.around(self._started.pid, self._command.limits)
         self.stdin.write(GO)
         if self._outlet is not None:
             await self._outlet.open()
@@ -135,25 +135,27 @@ class Sandboxed:
     # --------------------------------------------------------------- while it runs
 
     @property
+    def _started(self) -> Process:
+        assert self._process is not None  # noqa: S101  for the types
+        return self._process
+
+    @property
     def stdin(self) -> asyncio.StreamWriter:
         """Where it reads from."""
-        assert self._process is not None  # noqa: S101  for the types
-        assert self._process.stdin is not None  # noqa: S101  for the types
-        return self._process.stdin
+        assert self._started.stdin is not None  # noqa: S101  for the types
+        return self._started.stdin
 
     @property
     def stdout(self) -> asyncio.StreamReader:
         """What it says."""
-        assert self._process is not None  # noqa: S101  for the types
-        assert self._process.stdout is not None  # noqa: S101  for the types
-        return self._process.stdout
+        assert self._started.stdout is not None  # noqa: S101  for the types
+        return self._started.stdout
 
     @property
     def stderr(self) -> asyncio.StreamReader:
         """What it complains about."""
-        assert self._process is not None  # noqa: S101  for the types
-        assert self._process.stderr is not None  # noqa: S101  for the types
-        return self._process.stderr
+        assert self._started.stderr is not None  # noqa: S101  for the types
+        return self._started.stderr
 
     @property
     def code(self) -> int:
@@ -168,10 +170,9 @@ class Sandboxed:
 
     async def wait(self) -> int:
         """Until it has ended by itself. What it left behind lives until `close`, and may hold its pipes open."""
-        assert self._process is not None  # noqa: S101  for the types
         if self._outer is not None:
             await self._outer.gone()
-        await _returned(self._process)
+        await _returned(self._started)
         return self.code
 
     # --------------------------------------------------------------- ending

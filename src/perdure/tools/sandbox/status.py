@@ -18,7 +18,6 @@ class Status:
         self._descriptor: Final = descriptor
         self._text = b""
         self._first: Final[asyncio.Future[int]] = self._loop.create_future()
-        self._end: Final[asyncio.Future[None]] = self._loop.create_future()
         os.set_blocking(descriptor, False)
         self._loop.add_reader(descriptor, self._hear)
 
@@ -39,10 +38,6 @@ class Status:
         """The number of the first process, outside."""
         return await self._first
 
-    async def over(self) -> None:
-        """Until nobody can say anything more."""
-        await self._end
-
     @property
     def started(self) -> bool:
         """Whether the command was begun: it is only told how something ended that was."""
@@ -52,8 +47,7 @@ class Status:
         """Listen no more."""
         self._loop.remove_reader(self._descriptor)
         os.close(self._descriptor)
-        for each in (self._first, self._end):
-            each.cancel()
+        self._first.cancel()
 
     def _hear(self) -> None:
         try:
@@ -66,13 +60,8 @@ class Status:
             self._first.set_result(found[0])
         if not more:
             self._loop.remove_reader(self._descriptor)
-            self._finish()
-
-    def _finish(self) -> None:
-        if not self._first.done():
-            self._first.set_exception(SandboxFailed(_DEAD))
-        if not self._end.done():
-            self._end.set_result(None)
+            if not self._first.done():
+                self._first.set_exception(SandboxFailed(_DEAD))
 
     def _told(self) -> list[dict[str, Any]]:
         lines = self._text.split(b"\n")[:-1]

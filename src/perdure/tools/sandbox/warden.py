@@ -52,6 +52,10 @@ class Warden:
         if self._pid and self._owner == os.getpid():
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self._pid, 0)
+        if (
+            self._socket is not None
+        ):  # in a fork: while a copy of it is open, its warden would not hear of our parent's end
+            self._socket.close()
         self._socket, theirs = socket.socketpair()
         self._owner = os.getpid()
         with theirs:
