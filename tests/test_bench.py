@@ -128,6 +128,7 @@ def test_a_trial_tells_what_it_took(engine, tmp_path, monkeypatch):
     "command",
     [
         "schedule --graphs 1",
+        "estimates --worlds 1 --learnt 3",
         "waiting --runs 5 --quiet 0.1",
         "resumption --runs 5 --rounds 1",
         "replay --size 1001 --rounds 1",

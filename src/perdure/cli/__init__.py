@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "doctor": "Check whether everything is in order here.",
     "draw": "Draw a plan, in the terminal or as a picture.",
     "edit": "Change the plan of a run that is under way.",
+    "estimate": "Say what a plan will take, before it begins.",
     "explain": "Explain an error code.",
     "export": "Write a run to a file, to be imported elsewhere.",
     "fork": "Begin a new run from a point in another one.",
@@ -59,7 +60,7 @@ COMMANDS: Final = {
 
 SECTIONS: Final = {
     "Start work": ("run", "code"),
-    "Write plans": ("plan", "check", "draw", "diff", "convert", "schema"),
+    "Write plans": ("plan", "check", "estimate", "draw", "diff", "convert", "schema"),
     "Follow runs": ("ls", "show", "logs", "watch", "questions", "stats"),
     "Answer runs": ("approve", "reject", "answer", "signal"),
     "Control runs": ("resume", "pause", "cancel", "stop", "edit", "retry", "fork", "rollback"),

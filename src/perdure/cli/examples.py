@@ -17,6 +17,7 @@ EXAMPLES: Final = {
     "diff": ("perdure diff before.yaml after.yaml", "perdure diff @last", "perdure diff @last 1 2"),
     "draw": ("perdure draw plan.yaml", "perdure draw plan.yaml --html plan.html", "perdure draw @last --mermaid"),
     "edit": ("perdure edit @last", "perdure edit @last --file better.yaml --why 'we know more now'"),
+    "estimate": ("perdure estimate plan.yaml -i version=1.2", "perdure estimate plan.yaml --json"),
     "explain": ("perdure explain PRD1203",),
     "export": ("perdure export @last -o run.jsonl",),
     "fork": ("perdure fork @last", "perdure fork @last --from build --set version=1.3"),
