@@ -3,13 +3,14 @@
 import asyncio
 import random
 import sys
-import time
 from collections import Counter
+from functools import partial
 from types import ModuleType
 
 import agent_scenes
 import pytest
 from agent_scenes import ASKED, EFFECTS, REVISIONS, SCENES, look, plan_for, settings
+from deaths import dying, killed
 from engine_victim import effects
 
 from perdure import Engine, Plan
@@ -17,7 +18,7 @@ from perdure.agents import Agent
 from perdure.core import events as e
 from perdure.core.events import decode
 from perdure.journal.memory import MemoryJournal
-from perdure.testing.crashes import Disk, Fault, crashing
+from perdure.testing.crashes import Disk
 from perdure.testing.models import ScriptedModel, calls
 from perdure.testing.replays import assert_replays
 
@@ -39,18 +40,7 @@ def watched(place, monkeypatch):
 async def to_the_end(journal, scene, turn, what):
     """Die at a turn, and go on in another process; whether there was such a turn."""
 
-    def plot(n, _):
-        return Fault(what) if n == turn else None
-
-    async with crashing(journal, plot, **settings(scene)) as engine:
-        dead = asyncio.Event()
-        engine.journal.died = dead.set
-        starting = asyncio.ensure_future(engine.start(plan_for(scene)))
-        ended = asyncio.ensure_future(_ended(starting))
-        await asyncio.wait([ended, asyncio.ensure_future(dead.wait())], return_when="FIRST_COMPLETED", timeout=20)
-        for each in (ended, starting):
-            each.cancel()
-        was_there = dead.is_set()
+    was_there = await dying(journal, turn, what, partial(_ended, plan_for(scene)), **settings(scene))
     async with Engine.open(journal=Disk(journal), resume=True, **settings(scene)) as engine:
         for run in await journal.runs():
             result = await engine.run(run.id).result()
@@ -59,8 +49,8 @@ async def to_the_end(journal, scene, turn, what):
     return was_there
 
 
-async def _ended(starting):
-    return await (await starting).result()
+async def _ended(plan, engine):
+    return await (await engine.start(plan)).result()
 
 
 async def facts_of(journal):
@@ -108,13 +98,7 @@ async def test_e10_killed_with_a_mistaken_wish_under_way_it_goes_on_and_the_mode
     plan = Plan.model_validate({"steps": [{"id": "go", "agent": "looker", "task": "Look around"}]})
     for turn in (2, 3, 4):
         journal, model = MemoryJournal(), ScriptedModel([calls("shop.look", on="shelf"), "There is no shelf."])
-        plot = lambda n, _, turn=turn: Fault(what) if n == turn else None  # noqa: E731  a word for it would say no more
-        async with crashing(journal, plot, **means, models={"default": model}) as engine:
-            dead = asyncio.Event()
-            engine.journal.died = dead.set
-            ended = asyncio.ensure_future(_ended(asyncio.ensure_future(engine.start(plan))))
-            await asyncio.wait_for(dead.wait(), 20)
-            ended.cancel()
+        assert await dying(journal, turn, what, partial(_ended, plan), **means, models={"default": model})
         async with Engine.open(journal=Disk(journal), resume=True, **means, models={"default": model}) as engine:
             (run,) = await journal.runs()
             result = await asyncio.wait_for(engine.run(run.id).result(), 20)
@@ -133,13 +117,8 @@ def test_e10_killed_for_real_at_any_moment(scene, tmp_path, processes, monkeypat
         watched(place, monkeypatch).mkdir()
         draw, path = random.Random(f"{scene} {seed}"), place / "runs.db"
         for _ in range(2):  # what dies three times at one deed is given to a person, and rightly
-            started = processes.Event()
-            process = processes.Process(target=agent_scenes.work, args=(scene, path, place, started), daemon=True)
-            process.start()
-            started.wait(30)
-            time.sleep(draw.uniform(0, 0.5 if scene == "adapted" else 0.06))  # another framework is slower to begin
-            process.kill()
-            process.join()
+            most = 0.5 if scene == "adapted" else 0.06  # another framework is slower to begin
+            killed(processes, draw.uniform(0, most), agent_scenes.work, scene, path, place)
         asyncio.run(_last(scene, path, place))
 
 

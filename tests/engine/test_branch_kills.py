@@ -3,16 +3,16 @@
 import asyncio
 import random
 import sys
-import time
 from types import ModuleType
 
 import branch_scene
 import pytest
 from branch_scene import AFTER, LINE, MANY, PLAN, check_meanwhile, copies, furnish, seen, settings
+from deaths import dying, killed
 
 from perdure import Engine
 from perdure.journal.memory import MemoryJournal
-from perdure.testing.crashes import Disk, Fault, crashing
+from perdure.testing.crashes import Disk
 from perdure.testing.replays import assert_replays
 
 MOST_TURNS = 200
@@ -21,15 +21,7 @@ MOST_TURNS = 200
 async def to_the_end(place, journal, turn, what):
     """Die at a turn, and go on in another process; whether there was such a turn."""
     path = place / "runs.db"
-    async with crashing(
-        journal, lambda n, _: Fault(what) if n == turn else None, path=path, **settings(place)
-    ) as engine:
-        dead = asyncio.Event()
-        engine.journal.died = dead.set
-        ended = asyncio.ensure_future(_ended(engine))
-        await asyncio.wait([ended, asyncio.ensure_future(dead.wait())], return_when="FIRST_COMPLETED", timeout=20)
-        ended.cancel()
-        was_there = dead.is_set()
+    was_there = await dying(journal, turn, what, _ended, path=path, **settings(place))
     check_meanwhile(place)
     async with Engine.open(path, journal=Disk(journal), resume=True, **settings(place)) as engine:
         for run in await journal.runs():
@@ -63,13 +55,7 @@ def test_e5_killed_for_real_at_any_moment_exactly_the_winners_files_stand(tmp_pa
     for seed, path in trials.places(tmp_path, 5):
         draw, place = random.Random(f"branches {seed}"), furnish(path, MANY)
         for _ in range(2):  # what dies three times at one deed is given to a person, and rightly
-            started = processes.Event()
-            process = processes.Process(target=branch_scene.work, args=(place, started), daemon=True)
-            process.start()
-            started.wait(30)
-            time.sleep(draw.uniform(0, 0.8))
-            process.kill()
-            process.join()
+            killed(processes, draw.uniform(0, 0.8), branch_scene.work, place)
             check_meanwhile(place)
         asyncio.run(_last(place))
 

@@ -3,16 +3,16 @@
 import asyncio
 import random
 import sys
-import time
 from types import ModuleType
 
 import checkout_scene
 import pytest
 from checkout_scene import DONE, PLAN, built, copies, furnish, settings, theirs
+from deaths import dying, killed
 
 from perdure import Engine
 from perdure.journal.memory import MemoryJournal
-from perdure.testing.crashes import Disk, Fault, crashing
+from perdure.testing.crashes import Disk
 from perdure.testing.replays import assert_replays
 
 MOST_TURNS = 200
@@ -22,15 +22,7 @@ MANY = 400
 async def to_the_end(place, journal, turn, what):
     """Die at a turn, and go on in another process; whether there was such a turn."""
     path, before = place / "runs.db", theirs(place)
-    async with crashing(
-        journal, lambda n, _: Fault(what) if n == turn else None, path=path, **settings(place)
-    ) as engine:
-        dead = asyncio.Event()
-        engine.journal.died = dead.set
-        ended = asyncio.ensure_future(_ended(engine))
-        await asyncio.wait([ended, asyncio.ensure_future(dead.wait())], return_when="FIRST_COMPLETED", timeout=20)
-        ended.cancel()
-        was_there = dead.is_set()
+    was_there = await dying(journal, turn, what, _ended, path=path, **settings(place))
     assert theirs(place) == before
     assert built(place) in (None, DONE)
     async with Engine.open(path, journal=Disk(journal), resume=True, **settings(place)) as engine:
@@ -85,13 +77,7 @@ def test_e22_killed_for_real_at_any_moment_there_is_one_commit_with_both(tmp_pat
         draw, place = random.Random(f"checkouts {seed}"), furnish(path, MANY)
         before = theirs(place)
         for _ in range(2):  # what dies three times at one deed is given to a person, and rightly
-            started = processes.Event()
-            process = processes.Process(target=checkout_scene.work, args=(place, started), daemon=True)
-            process.start()
-            started.wait(30)
-            time.sleep(draw.uniform(0, 1.2))
-            process.kill()
-            process.join()
+            killed(processes, draw.uniform(0, 1.2), checkout_scene.work, place)
             assert theirs(place) == before
             assert built(place) in (None, DONE)
         asyncio.run(_last(place))

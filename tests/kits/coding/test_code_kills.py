@@ -4,19 +4,19 @@ import asyncio
 import random
 import shutil
 import sys
-import time
 from collections import Counter
 from types import ModuleType
 
 import code_scene
 import pytest
 from code_scene import INPUTS, copies, furnish, plan, settings, tree_of, untouched
+from deaths import dying, killed
 
 from perdure import Engine
 from perdure.core import events as e
 from perdure.core.events import decode
 from perdure.journal.memory import MemoryJournal
-from perdure.testing.crashes import Disk, Fault, crashing
+from perdure.testing.crashes import Disk
 from perdure.testing.replays import assert_replays
 
 MOST_TURNS = 600
@@ -40,15 +40,7 @@ def whole(tmp_path_factory):
 async def to_the_end(place, turn, what):
     """Die at a turn, and go on in another process."""
     path, journal = place / "runs.db", MemoryJournal()
-    async with crashing(
-        journal, lambda n, _: Fault(what) if n == turn else None, path=path, **settings(place)
-    ) as engine:
-        dead = asyncio.Event()
-        engine.journal.died = dead.set
-        ended = asyncio.ensure_future(_ended(engine))
-        await asyncio.wait([ended, asyncio.ensure_future(dead.wait())], return_when="FIRST_COMPLETED", timeout=60)
-        assert dead.is_set() or ended.done()  # how many turns share a write differs: the last may not come
-        ended.cancel()
+    await dying(journal, turn, what, _ended, path=path, **settings(place))
     async with Engine.open(path, journal=Disk(journal), resume=True, **settings(place)) as engine:
         for run in await journal.runs():
             result = await asyncio.wait_for(engine.run(run.id).result(), 120)
@@ -91,13 +83,7 @@ def test_e22_killed_for_real_again_and_again_the_same_tree_stands(tmp_path, proc
         draw, place = random.Random(f"code {seed}"), furnish(path)
         before = untouched(place)
         for _ in range(2):  # what dies three times at one deed is given to a person, and rightly
-            started = processes.Event()
-            process = processes.Process(target=code_scene.work, args=(place, started), daemon=True)
-            process.start()
-            started.wait(30)
-            time.sleep(draw.uniform(0, 5))
-            process.kill()
-            process.join()
+            killed(processes, draw.uniform(0, 5), code_scene.work, place)
             assert untouched(place) == before
         asyncio.run(_last(place))
         assert (tree_of(place), copies(place)) == (whole[0], [])

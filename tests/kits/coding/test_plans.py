@@ -4,10 +4,10 @@ import asyncio
 import shlex
 import sys
 import time
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from deaths import dying
 from tested_projects import write
 
 from perdure import Engine, Plan, tool
@@ -15,7 +15,7 @@ from perdure.journal.memory import MemoryJournal
 from perdure.kits.coding import TOOLS, plans
 from perdure.kits.coding.results import Ran, Report
 from perdure.kits.coding.tools import read
-from perdure.testing.crashes import Disk, Fault, crashing
+from perdure.testing.crashes import Disk
 from perdure.testing.replays import assert_replays
 
 PYTHON = (Path(sys.prefix), Path(sys.base_prefix))
@@ -223,23 +223,11 @@ async def test_thousands_of_tests_are_known_by_name_and_expressions_can_still_lo
 # ------------------------------------------------------------------------------- kills
 
 
-@asynccontextmanager
-async def dying_at(shop, journal, turn):
-    died = asyncio.Event()
-    settings = {"tools": TOOLS, "plans": plans(), "workspace": shop, "path": shop.parent / "runs.db"}
-    async with crashing(journal, lambda n, _: Fault("lose") if n == turn else None, **settings) as engine:
-        engine.journal.died = died.set
-        yield engine, died
-
-
 async def to_the_end(shop, turn):
     """Die at a turn and go on; whether there was such a turn, and the report."""
     journal = MemoryJournal()
-    async with dying_at(shop, journal, turn) as (engine, died):
-        ended = asyncio.ensure_future(_ended(engine))
-        await asyncio.wait([ended, asyncio.ensure_future(died.wait())], return_when="FIRST_COMPLETED", timeout=30)
-        ended.cancel()
-        was_there = died.is_set()
+    settings = {"tools": TOOLS, "plans": plans(), "workspace": shop, "path": shop.parent / "runs.db"}
+    was_there = await dying(journal, turn, "lose", _ended, **settings)
     more = {"journal": Disk(journal), "resume": True}
     async with opened(shop, **more) as engine:
         for run in await journal.runs():

@@ -9,6 +9,7 @@ import larger_scenes
 import loop_scene
 import memory_scene
 import pytest
+from deaths import dying
 from git_shop import git
 from repositories.project import project
 from snapshots import difference, snapshot
@@ -18,7 +19,7 @@ from perdure import Engine
 from perdure.core import events as e
 from perdure.core.events import decode
 from perdure.journal.memory import MemoryJournal
-from perdure.testing.crashes import Disk, Fault, crashing
+from perdure.testing.crashes import Disk
 from perdure.testing.replays import assert_replays
 
 WAYS = {
@@ -50,14 +51,7 @@ class Scene:
 
     async def dying(self, turn, what):
         """Die at a turn."""
-        plot = lambda n, _: Fault(what) if n == turn else None  # noqa: E731  a word for it would say no more
-        async with crashing(self.journal, plot, path=self.path, **self.shop.settings()) as engine:
-            dead = asyncio.Event()
-            engine.journal.died = dead.set
-            ended = asyncio.ensure_future(self.began(engine))
-            await asyncio.wait([ended, asyncio.ensure_future(dead.wait())], return_when="FIRST_COMPLETED", timeout=60)
-            assert dead.is_set() or ended.done()  # how many turns share a write differs: the last may not come
-            ended.cancel()
+        await dying(self.journal, turn, what, self.began, path=self.path, **self.shop.settings())
 
     async def resumed(self):
         """Go on in another process, to the end."""
