@@ -7,14 +7,13 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
 import click
 
 from perdure.cli.driving import NOT_HERE, Manner, NotThere, carry_out
-from perdure.cli.jobs import Fork, Job, Resume, Start
+from perdure.cli.jobs import Job, job_of
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import ask_owner
@@ -22,7 +21,6 @@ from perdure.cli.toolsets import toolset_here
 from perdure.config import Settings, load
 from perdure.control import NoOwner, OwnerRefused
 from perdure.errors import HandedOn, PerdureError
-from perdure.plan import Plan
 from perdure.plan.visible import visible
 
 
@@ -35,39 +33,24 @@ class NotDetached(HandedOn):
 # ------------------------------------------------------------------------------- the one that leaves
 
 
-def detach_start(settings: Settings, job: Start, addresses: tuple[str, ...], *, as_json: bool) -> None:
-    """Have a run started and driven elsewhere; print its id."""
-    plan = json.loads(job.plan.canonical_json())
-    what = {"plan": plan, "inputs": dict(job.inputs), "session": job.session, "seed": job.seed}
-    order = {"start": what, "tools": addresses, "workspace": job.workspace}
-    _detach(settings, job, order, as_json=as_json)
-
-
-def detach_resume(manner: Manner, job: Resume) -> None:
-    """Have a run carried on elsewhere; print its id."""
-    place = "" if manner.workspace is None else str(manner.workspace)
-    order = {"resume": asdict(job), "tools": manner.addresses, "workspace": place}
-    _detach(manner.settings, job, order, as_json=manner.as_json)
-
-
-def detach_fork(manner: Manner, job: Fork) -> None:
-    """Have a fork begun and driven elsewhere; print its id."""
-    place = "" if manner.workspace is None else str(manner.workspace)
-    order = {"fork": asdict(job), "tools": manner.addresses, "workspace": place}
-    _detach(manner.settings, job, order, as_json=manner.as_json)
-
-
-def _detach(settings: Settings, job: Job, order: Mapping[str, Any], *, as_json: bool) -> None:
-    try:
-        run, pid = asyncio.run(_by_owner(settings, job)), None
-    except NoOwner:
-        run, pid = _spawn(settings, order)
-    if as_json:
+def detach(manner: Manner, job: Job) -> None:
+    """Have a run begun or carried on elsewhere; print its id."""
+    run, pid = asyncio.run(detached(manner, job))
+    if manner.as_json:
         print_json({"schema": "perdure.detached/1", "id": run, "pid": pid})
         return
     click.echo(run)
-    who = "the process that has the journal" if pid is None else f"process {pid}; its log is {log_of(settings)}"
+    log = log_of(manner.settings)
+    who = "the process that has the journal" if pid is None else f"process {pid}; its log is {log}"
     click.echo(visible(f"driven by {who}"), err=True)
+
+
+async def detached(manner: Manner, job: Job) -> tuple[str, int | None]:
+    """Have it done elsewhere: the run, and the process that was started for it; None: the journal had an owner."""
+    try:
+        return await _by_owner(manner.settings, job), None
+    except NoOwner:
+        return await asyncio.to_thread(_spawn, manner, job)
 
 
 async def _by_owner(settings: Settings, job: Job) -> str:
@@ -86,20 +69,27 @@ def log_of(settings: Settings) -> Path:
     return settings.db.with_name(f"{settings.db.name}.log")
 
 
-def _spawn(settings: Settings, order: Mapping[str, Any]) -> tuple[str, int]:
+def _spawn(manner: Manner, job: Job) -> tuple[str, int]:
+    settings = manner.settings
     hear, tell = os.pipe()
     try:
         process = _started(settings, tell)
     finally:
         os.close(tell)
     with os.fdopen(hear, "rb") as told:
-        _hand_over(process, {**order, "db": str(settings.db), "network": settings.network_disk})
+        _hand_over(process, _order(manner, job))
         line = told.readline()
     try:
         return _heard(line, settings), process.pid
     except NotDetached:
         process.wait()  # it has said all it had to say, and leaves
         raise
+
+
+def _order(manner: Manner, job: Job) -> dict[str, Any]:
+    place = "" if manner.workspace is None else str(manner.workspace)
+    where = {"db": str(manner.settings.db), "network": manner.settings.network_disk}
+    return {"job": dict(job.request()), "tools": manner.addresses, "workspace": place, **where}
 
 
 def _started(settings: Settings, tell: int) -> "subprocess.Popen[bytes]":
@@ -157,16 +147,7 @@ def _carry_out(order: Mapping[str, Any], tell: IO[bytes]) -> int:
 
     place = Path(order["workspace"]) if order["workspace"] else None
     manner = Manner(settings, all_tools_from(addresses), addresses, toolset_here(), place, wait=True, begun=begun)
-    return asyncio.run(carry_out(_job(order), manner))
-
-
-def _job(order: Mapping[str, Any]) -> Job:
-    if "fork" in order:
-        return Fork(**order["fork"])
-    if "resume" in order:
-        return Resume(**order["resume"])
-    start = order["start"]
-    return Start(Plan.model_validate(start["plan"]), start["inputs"], start["session"], start["seed"])
+    return asyncio.run(carry_out(job_of(order["job"]), manner))
 
 
 def _tell(tell: IO[bytes], told: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from perdure.cli.arguments import usable
-from perdure.cli.detaching import detach_fork
+from perdure.cli.detaching import detach
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
 from perdure.cli.jobs import Fork
@@ -44,7 +44,7 @@ def fork(
     job = Fork(id_, *_point(start), inputs, whoever(given["by"]), plan)
     manner = manner_for(id_, settings, given)
     if given["detach"]:
-        detach_fork(manner, job)
+        detach(manner, job)
         return
     ctx.exit(carried_on(job, manner))
 

@@ -94,14 +94,14 @@ def _has_model(settings: Settings) -> bool:
 
 
 def _asked(goal: str, tools: Iterable[AnyTool], given: Mapping[str, Any]) -> Asked:
-    pairs: tuple[str, ...] = given["pairs"]
+    pairs: tuple[str, ...] = given.get("pairs", ())
     now = datetime.now(UTC)
     return Asked(
         goal,
         {tool.name: tool for tool in tools},
         tuple(templates_here()),
         given.get("template") or "",
-        inputs_from({}, pairs, given.get("file")),
+        given["values"] if "values" in given else inputs_from({}, pairs, given.get("file")),
         {name: text for name, _, text in (pair.partition("=") for pair in pairs) if not text.startswith("@")},
         named=tuple(tool.name for tool in tools_from(given["addresses"])),
         id=new_id("p", int(now.timestamp() * 1000)),

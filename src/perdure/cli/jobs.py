@@ -123,3 +123,20 @@ class Resume:
     def request(self) -> Mapping[str, Any]:
         """Have it carried on."""
         return {"do": "resume", **asdict(self)}
+
+
+def job_of(request: Mapping[str, Any]) -> Job:
+    """The job of which this is the request."""
+    said = {name: each for name, each in request.items() if name != "do"}
+    match request["do"]:
+        case "start":
+            return Start(Plan.model_validate(said.pop("plan")), **said)
+        case "fork":
+            return Fork(**said)
+        case "resume":
+            return Resume(**said)
+        case "rollback":
+            return Rollback(**said)
+        case _:
+            about = {name: said.pop(name) for name in ("run", "step", "by") if name in said}
+            return Retry(**about, revised=said)

@@ -1,15 +1,22 @@
-"""`perdure mcp`: the MCP servers of the user, and what was approved of them."""
+"""`perdure mcp`: a server for the client that starts it; and the servers of the user, and what was approved of them."""
 
 import asyncio
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import click
 
-from perdure.cli.codes import CANCELLED, FAILED
+from perdure.cli.codes import CANCELLED, FAILED, USAGE
+from perdure.cli.driving import Manner
+from perdure.cli.interrupts import carried_out
+from perdure.cli.journals import db_option, settings_for
+from perdure.cli.manners import all_tools_from, tools_option, workspace_option
 from perdure.cli.printing import json_option, print_json, print_table
-from perdure.cli.toolsets import toolset_here
+from perdure.cli.toolsets import toolset_here, toolset_or_note
 from perdure.config.places import home_in, servers_file
 from perdure.plan.problems import did_you_mean
 from perdure.plan.visible import number_of, visible
@@ -18,17 +25,46 @@ from perdure.tools.mcp.definition import Definition, Offer, difference
 from perdure.tools.mcp.errors import UnknownServer, Unreachable
 from perdure.tools.mcp.pins import Pin
 from perdure.tools.mcp.servers import Server
+from perdure.tools.mcp.toolset import connections
 
 _ORDER: Final = ("changed", "new", "approved")
 """The standing of a server is the first of these that one of its tools has."""
 
 
-@click.group()
-def mcp() -> None:
-    """MCP servers: programs that offer tools. They are named in mcp.json, beside your settings.
+@click.group(invoke_without_command=True)
+@click.option("--let-answer", is_flag=True, help="Let the client's model answer questions; else a person confirms.")
+@workspace_option
+@tools_option
+@db_option
+@click.pass_context
+def mcp(
+    ctx: click.Context, let_answer: bool, workspace: Path | None, addresses: tuple[str, ...], db: str | None
+) -> None:
+    """Without a command: be an MCP server, for a client that starts it and talks to it on standard input and output.
 
+    The client can make plans, try them, begin and follow runs. Runs outlive it. What people are asked, people answer.
+
+    The commands are about the MCP servers whose tools plans may use. They are named in mcp.json, beside your settings.
     A tool can be called once you have approved it, and as long as its server describes it in the same words.
     """
+    if ctx.invoked_subcommand is not None:
+        return
+    if sys.stdin.isatty():
+        click.echo(ctx.get_help())
+        click.echo(
+            "no client: standard input is a terminal; have one start it, see docs/guides/mcp-server.md", err=True
+        )
+        ctx.exit(USAGE)
+    with redirect_stdout(sys.stderr):  # what a module prints while it is imported is not for the client
+        tools = all_tools_from(addresses)
+    _be_a_server(Manner(settings_for(db), tools, addresses, toolset_or_note(), workspace), may_answer=let_answer)
+
+
+def _be_a_server(manner: Manner, *, may_answer: bool) -> None:
+    connections()  # says what is not installed
+    from perdure.cli.clients import serve_client  # noqa: PLC0415  it loads all that MCP is made of
+
+    carried_out(serve_client(manner, may_answer=may_answer))
 
 
 # ------------------------------------------------------------------------------- ls

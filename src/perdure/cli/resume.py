@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from perdure.cli.codes import BUDGET, CANCELLED, FAILED, INTERRUPTED, LATE, OK, WAITING, code_of
-from perdure.cli.detaching import detach_resume
+from perdure.cli.detaching import detach
 from perdure.cli.driving import Manner, driven_on
 from perdure.cli.following import follow, rests
 from perdure.cli.hints import standing
@@ -62,7 +62,7 @@ def resume(ctx: click.Context, run: str | None, everything: bool, pairs: tuple[s
         ctx.exit(carried_out(_all(manner, by)))
     job = Resume(id_, by, names)
     if given["detach"]:
-        detach_resume(manner, job)
+        detach(manner, job)
         return
     ctx.exit(carried_on(job, manner))
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from perdure.cli.arguments import is_goal, limit_options, limits_from, readable, refuse
-from perdure.cli.detaching import detach_start
+from perdure.cli.detaching import detach
 from perdure.cli.driving import carry_out
 from perdure.cli.feasibility import lacks_here
 from perdure.cli.granting import granted
@@ -86,10 +86,11 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     print_problems(() if given["as_json"] else lacks, err=True)
     place = str((given["workspace"] or Path.cwd()).resolve())
     job = Start(found, inputs, given["session"], given["seed"], place, settings.heads.tiers)
+    manner = manner_from(settings, given, tools, toolset=toolset, begun=announce)
     if given["detach"]:
-        detach_start(settings, job, given["addresses"], as_json=given["as_json"])
+        detach(manner, job)
         return
-    ctx.exit(carried_out(carry_out(job, manner_from(settings, given, tools, toolset=toolset, begun=announce))))
+    ctx.exit(carried_out(carry_out(job, manner)))
 
 
 def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
