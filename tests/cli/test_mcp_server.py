@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 
 import program
 import pytest
+from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.types import ElicitResult
 
-from mcp import StdioServerParameters
 from perdure.journal.lock import writer_of
 
 WAITS = {
