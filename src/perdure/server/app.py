@@ -11,6 +11,7 @@ from perdure.engine import Engine
 from perdure.engine.requests import replies_of
 from perdure.server.answers.problems import Problem
 from perdure.server.here import Here
+from perdure.server.page import add_page
 from perdure.server.problems import tell_all
 from perdure.server.routes import ALL
 from perdure.world import World
@@ -33,6 +34,7 @@ def app_of(engine: Engine, world: World) -> FastAPI:
     tell_all(app)
     for each in ALL:
         each.add_to(app)
+    add_page(app)
     app.openapi = lambda: openapi_of(app)
     return app
 

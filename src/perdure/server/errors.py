@@ -64,4 +64,8 @@ class NotReady(RequestError):
     """Nothing is carried on here now."""
 
     code: ClassVar[str] = "PRD6007"
+class NoPage(RequestError):
+    """The web page is not there: it was not built."""
+
+    code: ClassVar[str] = "PRD6060"
     status: ClassVar[int] = 503

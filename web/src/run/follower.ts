@@ -29,6 +29,7 @@ export class Follower {
   private stop: () => void = () => undefined;
   private left: Turn[] = [];
   private working = false;
+  private catching: Promise<number | undefined> | null = null;
   private closed = false;
   private past: { state: State; place: number } | null = null;
 
@@ -79,19 +80,26 @@ export class Follower {
     for (const each of this.watchers) each();
   }
 
-  /** A stream that opens may have missed something while it was not there. */
+  /** Whenever a stream opens, or cannot be opened, something may have happened that it has not told. */
   private opened(isLive: boolean): void {
-    this.tell({ isLive });
-    if (isLive) void this.catchUp();
+    if (isLive !== this.seen.isLive) this.tell({ isLive });
+    void this.catchUp();
   }
 
-  private async catchUp(): Promise<number | undefined> {
+  private catchUp(): Promise<number | undefined> {
+    this.catching ??= this.fetched().finally(() => {
+      this.catching = null;
+    });
+    return this.catching;
+  }
+
+  private async fetched(): Promise<number | undefined> {
     try {
       for (;;) {
         const page = await get<Entries>(pathOf("runs", this.run, "entries"), { after: this.state.seq, limit: PAGE });
         await this.fold(page.entries.map(entryOf));
         if (page.entries.length < PAGE) {
-          this.tell({ isLoaded: true, error: null });
+          if (!this.seen.isLoaded || this.seen.error) this.tell({ isLoaded: true, error: null });
           return page.arrival;
         }
       }
