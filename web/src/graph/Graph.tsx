@@ -2,7 +2,7 @@ import { Background, Controls, type Edge, MarkerType, MiniMap, type Node, ReactF
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import type { Drawing, Line } from "./drawing.ts";
-import type { Place } from "./layout.ts";
+import { HEIGHT, type Place, WIDTH } from "./layout.ts";
 import { type Data, StepBox } from "./StepBox.tsx";
 import { type Laid, useLayout } from "./useLayout.ts";
 
@@ -30,7 +30,7 @@ export function Graph({ drawing, selected, onSelect, onFold, marks = NONE }: Giv
   useEffect(() => {
     if (flow === null || !nodes.length || fitted.current) return;
     fitted.current = true;
-    requestAnimationFrame(() => void flow.fitView({ padding: 0.1, maxZoom: 1, minZoom: 0.35 }));
+    requestAnimationFrame(() => void lookAtFirst(flow, nodes));
   }, [flow, nodes]);
   const click = useCallback((_: unknown, node: BoxNode) => onSelect(node.id), [onSelect]);
   return (
@@ -59,6 +59,21 @@ export function Graph({ drawing, selected, onSelect, onFold, marks = NONE }: Giv
     </div>
   );
 }
+
+const BUSY: ReadonlySet<string> = new Set(["asking", "active", "failure", "retrying"]);
+
+/** All of it, as far as it can be read; else what somebody wants to see first. */
+async function lookAtFirst(flow: ReactFlowInstance<BoxNode>, nodes: readonly BoxNode[]): Promise<void> {
+  await flow.fitView({ padding: 0.06, maxZoom: 1, minZoom: READABLE });
+  if (flow.getZoom() > READABLE) return;
+  const first = nodes.findLast((each) => BUSY.has(each.data.box.state) && !each.data.box.isGroup) ?? nodes[0];
+  const inner = first && flow.getInternalNode(first.id);
+  if (!inner) return;
+  const { x, y } = inner.internals.positionAbsolute;
+  await flow.setCenter(x + WIDTH / 2, y + HEIGHT * 3, { zoom: READABLE });
+}
+
+const READABLE = 0.75;
 
 function nodesOf(laid: Laid, selected: string | null, marks: ReadonlyMap<string, string>, fold: Data["fold"]): BoxNode[] {
   return laid.drawing.boxes.flatMap((box) => {
@@ -89,6 +104,7 @@ function edgeOf(line: Line): Edge {
     label: line.label || undefined,
     className: `line-${line.kind}`,
     type: line.kind === "exit" ? "default" : "smoothstep",
+    ...(line.kind === "exit" ? { sourceHandle: "out", targetHandle: "in" } : {}),
     markerEnd: { type: MarkerType.ArrowClosed },
     focusable: false,
     selectable: false,

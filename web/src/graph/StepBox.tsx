@@ -38,6 +38,8 @@ export const StepBox = memo(function StepBox({ data, selected }: NodeProps & { d
         {box.note && <span className="box-note">{box.note}</span>}
       </div>
       <Handle type="source" position={Position.Bottom} isConnectable={false} />
+      <Handle id="out" type="source" position={Position.Right} isConnectable={false} />
+      <Handle id="in" type="target" position={Position.Right} isConnectable={false} />
     </div>
   );
 });

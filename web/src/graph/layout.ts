@@ -46,6 +46,7 @@ function treeOf(drawing: Drawing): ElkNode {
     nodes.get(box.parent)?.children?.push(node);
   }
   for (const line of drawing.lines) {
+    if (line.kind === "exit") continue; // a jump moves no step out of its row
     const parent = parents.get(line.from) ?? null;
     if (parent !== (parents.get(line.to) ?? null)) continue; // drawn, but nothing is placed by it
     nodes.get(parent)?.edges?.push({ id: line.id, sources: [`n${line.from}`], targets: [`n${line.to}`] });

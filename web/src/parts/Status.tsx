@@ -1,6 +1,6 @@
 const SIGNS: { readonly [status: string]: string } = {
-  running: "▶", active: "▶", waiting: "⏸", paused: "⏸", stopping: "■", succeeded: "✓", success: "✓", failed: "✕",
-  failure: "✕", cancelled: "⊘", rolled_back: "↺", interrupted: "⚡", skipped: "↷", idle: "○", asking: "?",
+  running: "▶", active: "▶", waiting: "‖", paused: "‖", stopping: "■", succeeded: "✓", success: "✓", failed: "✕",
+  failure: "✕", cancelled: "⊘", rolled_back: "↺", interrupted: "!", skipped: "↷", idle: "○", asking: "?",
 };
 
 /** A status: its sign, its word and its colour say the same. */
