@@ -24,8 +24,9 @@ $(READY): requirements-dev.lock requirements-local.lock pyproject.toml scripts/s
 demo: parts $(READY) ## Refactor a repository with a scripted model, killed in the middle
 	@$(BIN)/python scripts/demo.py
 
-record: parts $(READY) ## Write what the demo says into the README
+record: parts page $(READY) ## Write what the demo says into the README, and take the picture of the web page
 	@$(BIN)/python scripts/demo_recording.py
+	RECORD=true $(BIN)/pytest -q tests/web/test_page.py -k picture
 
 page: $(READY) ## Build the web page, if its sources are newer
 	@$(BIN)/python scripts/build_page.py

@@ -1,6 +1,7 @@
 """E8, E16: people steer real runs in a real browser. Each test is one thing that somebody wants to do."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -14,24 +15,24 @@ PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "page.png"
 DONE = []
 
 
-@tool(name="shop.pack")
+def unpack(output: dict) -> None:
+    """Unpack it again."""
+    if output["packed"] in DONE:
+        DONE.remove(output["packed"])
+
+
+@tool(name="shop.pack", effects=["writes"], undo=unpack)
 async def pack(of: str = "") -> dict:
     """Pack something."""
     DONE.append(of)
     return {"packed": of, "label": "<img src=x onerror=alert(1)> https://example.org/parcel javascript:alert(2)"}
 
 
-@pack.undo
-async def unpack(of: str = "") -> None:
-    """Unpack it again."""
-    DONE.remove(of)
-
-
 @tool(name="shop.weigh")
 async def weigh(of: str = "") -> int:
     """Weigh something."""
     if of == "ghost":
-        raise ToolFailure("logic", "a ghost weighs nothing")
+        raise ToolFailure("transient", "a ghost weighs nothing")
     return len(of)
 
 
@@ -140,7 +141,7 @@ async def test_e8_why_a_run_failed_is_found():
                 "id": "weigh",
                 "tool": "shop.weigh",
                 "with": {"of": "ghost"},
-                "retry": {"attempts": 2, "on": ["logic"], "delay": 0},
+                "retry": {"attempts": 2},
             }
         ],
     }
@@ -194,7 +195,8 @@ async def test_e8_the_past_is_looked_at_and_the_present_again():
         scrubber = page.get_by_role("slider", name="The run after so many facts")
         await scrubber.focus()
         await page.keyboard.press("Home")
-        await status(page, "running")
+        await expect(page.locator(".scrubber-said")).to_contain_text(f"1/{last}")
+        await expect(page.locator(".box-idle")).to_have_count(3)
         for _ in range(last):
             await page.keyboard.press("ArrowRight")
         await status(page, "succeeded")
@@ -238,10 +240,11 @@ async def test_large_plans_are_laid_out_beside_the_page():
         await expect(page.locator(".react-flow__node[data-id='s0_0']")).to_be_visible()
 
 
-async def test_the_picture_in_the_docs_shows_the_page():
+async def test_the_picture_in_the_docs_shows_the_page(tmp_path):
+    """`make record` puts it there."""
     async with served(tools=TOOLS) as (url, engine), browsing(height=760) as page:
         run = await started(engine)
         await page.goto(f"{url}/runs/{run.id}")
         await expect(page.get_by_role("article")).to_be_visible()
         await expect(page.locator(".box-asking")).to_be_visible()
-        await page.screenshot(path=PICTURE)
+        await page.screenshot(path=PICTURE if os.environ.get("RECORD") == "true" else tmp_path / PICTURE.name)

@@ -64,6 +64,9 @@ class NotReady(RequestError):
     """Nothing is carried on here now."""
 
     code: ClassVar[str] = "PRD6007"
+    status: ClassVar[int] = 503
+
+
 class NoPage(RequestError):
     """The web page is not there: it was not built."""
 
