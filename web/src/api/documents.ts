@@ -78,11 +78,11 @@ export type Question = {
   reason?: string | null;
 };
 
-export type Remedy = { what?: string; at?: string; [word: string]: unknown };
+export type Remedy = { did: string; after: number | null; tool: string; by: string };
 
-export type Failures = {
-  failures: { step: string; at: string; troubles: { [word: string]: unknown; remedies: Remedy[] }[]; [word: string]: unknown }[];
-};
+export type Trouble = { attempt: number; kind: string; message: string; remedies: Remedy[] };
+
+export type Failures = { failures: { step: string; visit: number; troubles: Trouble[]; helped: string }[] };
 
 export function entryOf(stored: StoredEntry): Entry {
   return { ...stored, at: typeof stored.at === "number" ? stored.at : Date.parse(stored.at) };

@@ -21,6 +21,7 @@ export function listen(runs: readonly string[], after: number | undefined, heard
     source.addEventListener("error", () => {
       heard.state(false);
       if (source.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
+      words.delete("after"); // perhaps the journal is another one; what is missing is asked for
       again = setTimeout(open, RETRY);
     });
   };

@@ -28,6 +28,12 @@ const CHUNK = 50;
 /** So many steps are drawn at first; of larger plans the groups are folded. */
 export const MANY = 150;
 
+/** The part of a long row that stands for a step as long as it is folded; null: its row is short. */
+export function chunkKey(parent: Cell, position: number): string | null {
+  if (parent.kind !== "serial" || parent.children.length <= 2 * CHUNK) return null;
+  return `${parent.inner}…${Math.floor(position / CHUNK) * CHUNK + 1}`;
+}
+
 export type Folds = ReadonlyMap<string, boolean>;
 
 export function drawingOf(state: State, folds: Folds): Drawing {

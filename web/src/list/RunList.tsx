@@ -1,4 +1,5 @@
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 
 import type { Listed, Runs } from "../api/documents.ts";
 import { get } from "../api/http.ts";
@@ -16,9 +17,11 @@ const STATUSES = ["running", "waiting", "paused", "stopping", "interrupted", "su
 export function RunList() {
   const words = usePlace().searchParams;
   const [q, status] = [words.get("q") ?? "", words.get("status") ?? ""];
-  const { version } = useTurns();
+  const version = useTurns();
+  const known = useQueryClient();
+  useEffect(() => void known.invalidateQueries({ queryKey: ["runs"] }), [known, version]);
   const found = useInfiniteQuery({
-    queryKey: ["runs", q, status, version],
+    queryKey: ["runs", q, status],
     queryFn: ({ pageParam }) => get<Runs>("/v1/runs", { q, status, before: pageParam, limit: 50 }),
     initialPageParam: undefined as number | undefined,
     getNextPageParam: (page) => page.next ?? undefined,

@@ -5,7 +5,7 @@ import { useQuestions } from "./useQuestions.ts";
 
 /** Everything that people are asked, in all runs. */
 export function Questions() {
-  const { version } = useTurns();
+  const version = useTurns();
   const found = useQuestions(undefined, version);
   return (
     <main className="narrow">

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 
-import type { Failures } from "../api/documents.ts";
+import type { Failures, Remedy } from "../api/documents.ts";
 import { get, pathOf } from "../api/http.ts";
 import { Inert } from "../parts/Inert.tsx";
 import { select } from "./selection.ts";
@@ -25,11 +25,12 @@ export function FailureList({ run, version }: { run: string; version: number }) 
             <ol>
               {each.troubles.map((trouble, at) => (
                 <li key={at}>
-                  <Inert text={told(trouble)} />
-                  {trouble.remedies.length > 0 && <span className="quiet"> → {trouble.remedies.map((remedy) => told(remedy)).join(", ")}</span>}
+                  <code>{trouble.kind}</code> <Inert text={trouble.message} />
+                  {trouble.remedies.length > 0 && <span className="quiet"> → {trouble.remedies.map(remedied).join(", ")}</span>}
                 </li>
               ))}
             </ol>
+            {each.helped && <p className="good">what helped: {each.helped}</p>}
           </li>
         ))}
       </ul>
@@ -37,8 +38,7 @@ export function FailureList({ run, version }: { run: string; version: number }) 
   );
 }
 
-/** The words of a record, without its times. */
-function told(record: { readonly [word: string]: unknown }): string {
-  const words = Object.entries(record).filter(([word, value]) => word !== "at" && typeof value === "string" && value !== "");
-  return words.map(([, value]) => String(value)).join(": ");
+function remedied(remedy: Remedy): string {
+  const how = remedy.tool ? ` by ${remedy.tool}` : remedy.by ? ` by ${remedy.by}` : "";
+  return remedy.did + how + (remedy.after ? ` after ${remedy.after} s` : "");
 }

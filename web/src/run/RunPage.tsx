@@ -5,10 +5,12 @@ import type { RunDocument } from "../api/documents.ts";
 import { get, pathOf } from "../api/http.ts";
 import { drawingOf } from "../graph/drawing.ts";
 import { Graph } from "../graph/Graph.tsx";
+import { shownBy } from "../graph/unfolding.ts";
 import { useFolds } from "../graph/useFolds.ts";
 import { Inspector } from "../inspector/Inspector.tsx";
 import { Log } from "../log/Log.tsx";
 import { Failed } from "../parts/Failed.tsx";
+import { useCalm } from "../parts/useCalm.ts";
 import { Revisions } from "../plan/Revisions.tsx";
 import { Timeline } from "../timeline/Timeline.tsx";
 import { RunHead } from "./RunHead.tsx";
@@ -23,10 +25,11 @@ export function RunPage({ run }: { run: string }) {
   const selection = useSelection();
   const shown = useRun(run, selection.at);
   const last = shown.entries.length;
+  const calm = useCalm(last, PAUSE);
   const document = useQuery({
-    queryKey: ["run", run, shown.isPast ? shown.at.seq : last],
+    queryKey: ["run", run, shown.isPast ? shown.at.seq : calm],
     queryFn: () => get<RunDocument>(pathOf("runs", run), shown.isPast ? { at: shown.at.seq } : {}),
-    enabled: last > 0,
+    enabled: calm > 0,
     placeholderData: (known) => known,
   });
   if (!shown.isLoaded || (shown.error && !last)) {
@@ -48,6 +51,9 @@ export function RunPage({ run }: { run: string }) {
   );
 }
 
+/** Milliseconds between two looks at what the facts alone do not say. */
+const PAUSE = 1_500;
+
 function View({ shown, selection }: { shown: Shown; selection: Selection }) {
   const { at: state, entries } = shown;
   const { step, tab } = selection;
@@ -62,6 +68,6 @@ function View({ shown, selection }: { shown: Shown; selection: Selection }) {
 function RunGraph({ shown, step }: { shown: Shown; step: string | null }) {
   const { at: state, version } = shown;
   const [folds, fold] = useFolds();
-  const drawing = useMemo(() => drawingOf(state, folds), [state, state.seq, version, folds]);
+  const drawing = useMemo(() => drawingOf(state, shownBy(folds, state, step)), [state, state.seq, version, folds, step]);
   return <Graph drawing={drawing} selected={step} onSelect={select} onFold={fold} />;
 }

@@ -1,5 +1,6 @@
 import type { RunDocument } from "../api/documents.ts";
 import { Json } from "../inspector/Json.tsx";
+import { useCalm } from "../parts/useCalm.ts";
 import { QuestionCard } from "../questions/QuestionCard.tsx";
 import { useQuestions } from "../questions/useQuestions.ts";
 import { Budgets } from "./Budgets.tsx";
@@ -10,14 +11,15 @@ import type { Shown } from "./useRun.ts";
 /** What there is to know of a run as a whole: what it asks, how far it is, what failed, what it gave. */
 export function RunSide({ shown, document }: { shown: Shown; document: RunDocument | undefined }) {
   const { at: state } = shown;
+  const calm = useCalm(state.seq, PAUSE);
   const asks = !shown.isPast && state.questions.size > 0;
   const failed = state.ended?.failure != null || [...state.cells.values()].some((cell) => cell.result?.failure);
   return (
     <aside className="inspector" aria-label="The run as a whole">
       {asks && <Asked run={state.run} key={[...state.questions.keys()].join()} />}
-      {!shown.isPast && <Progress run={state.run} told={shown.progress} version={state.seq} isOver={state.ended !== null} />}
+      {!shown.isPast && <Progress run={state.run} told={shown.progress} version={calm} isOver={state.ended !== null} />}
       <Budgets budgets={document?.usage.budgets ?? {}} />
-      {failed && <FailureList run={state.run} version={state.seq} />}
+      {failed && <FailureList run={state.run} version={calm} />}
       {state.ended?.status === "succeeded" && document && (
         <section aria-label="Output of the run">
           <h3>Output</h3>
@@ -33,6 +35,8 @@ export function RunSide({ shown, document }: { shown: Shown; document: RunDocume
     </aside>
   );
 }
+
+const PAUSE = 1_500;
 
 function Asked({ run }: { run: string }) {
   const found = useQuestions(run);

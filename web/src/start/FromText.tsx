@@ -1,12 +1,14 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type ChangeEvent, useEffect, useState } from "react";
+import { type ChangeEvent, useState } from "react";
 
 import { post } from "../api/http.ts";
+import { nonce } from "../api/nonce.ts";
 import type { Flaw } from "../api/problem.ts";
 import type { Json as Value } from "../fold/entry.ts";
 import { Json } from "../inspector/Json.tsx";
 import { Failed } from "../parts/Failed.tsx";
 import { Flaws } from "../parts/Flaws.tsx";
+import { useCalm } from "../parts/useCalm.ts";
 
 type Checked = { plans: { ok: boolean; problems: Flaw[]; measures: Value }[] };
 type Given = { text: string; onText: (text: string) => void; onBegun: (run: string) => void };
@@ -18,7 +20,7 @@ const LARGEST = 4_000_000;
 export function FromText({ text, onText, onBegun }: Given) {
   const [inputs, setInputs] = useState("{}");
   const [session, setSession] = useState("");
-  const settled = useSettled(text);
+  const settled = useCalm(text, PAUSE);
   const checked = useQuery({
     queryKey: ["check", settled],
     queryFn: () => post<Checked>("/v1/plans/check", { text: settled }),
@@ -28,7 +30,7 @@ export function FromText({ text, onText, onBegun }: Given) {
   const body = { text, inputs: given ?? {} };
   const trial = useMutation({ mutationFn: () => post<Value>("/v1/plans/rehearse", body) });
   const start = useMutation({
-    mutationFn: () => post<{ id: string }>("/v1/runs", { ...body, ...(session ? { session } : {}) }, { "Idempotency-Key": crypto.randomUUID() }),
+    mutationFn: () => post<{ id: string }>("/v1/runs", { ...body, ...(session ? { session } : {}) }, { "Idempotency-Key": nonce() }),
     onSuccess: (begun) => onBegun(begun.id),
   });
   const found = checked.data?.plans[0];
@@ -70,15 +72,6 @@ export function FromText({ text, onText, onBegun }: Given) {
 }
 
 const EXAMPLE = 'goal: Count the words of a text\nsteps:\n  - id: words\n    tool: text.replace\n    with: { text: "one two", pattern: "[^ ]+", by: "w" }';
-
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
-}
 
 function readInputs(text: string): { [name: string]: Value } | null {
   try {
