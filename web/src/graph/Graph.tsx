@@ -66,14 +66,15 @@ const BUSY: ReadonlySet<string> = new Set(["asking", "active", "failure", "retry
 async function lookAtFirst(flow: ReactFlowInstance<BoxNode>, nodes: readonly BoxNode[]): Promise<void> {
   await flow.fitView({ padding: 0.06, maxZoom: 1, minZoom: READABLE });
   if (flow.getZoom() > READABLE) return;
-  const first = nodes.findLast((each) => BUSY.has(each.data.box.state) && !each.data.box.isGroup) ?? nodes[0];
+  const first = nodes.findLast((each) => BUSY.has(each.data.box.state) && !each.data.box.isGroup);
   const inner = first && flow.getInternalNode(first.id);
-  if (!inner) return;
+  if (!inner) return void flow.setViewport({ ...flow.getViewport(), y: MARGIN });
   const { x, y } = inner.internals.positionAbsolute;
   await flow.setCenter(x + WIDTH / 2, y + HEIGHT * 3, { zoom: READABLE });
 }
 
 const READABLE = 0.75;
+const MARGIN = 24;
 
 function nodesOf(laid: Laid, selected: string | null, marks: ReadonlyMap<string, string>, fold: Data["fold"]): BoxNode[] {
   return laid.drawing.boxes.flatMap((box) => {
