@@ -23,7 +23,7 @@ from perdure.models.tiers import CONFIGURE
 from perdure.plan import Plan
 from perdure.plan.index import Index
 from perdure.plan.model.parts import ID_PATTERN
-from perdure.plan.raw import Raw, is_mapping
+from perdure.plan.raw import Raw, is_mapping, kind_of
 from perdure.plan.reading import read_data
 from perdure.plan.shortening import shortened
 
@@ -31,9 +31,6 @@ SHOWN: Final = 40
 """Tools that a model is shown: all that are named, then those that a search finds for the goal."""
 TOLD: Final = 400
 """Pieces of tokens that a model is told of a value that is given; the plan has it whole."""
-KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
-    "string": str, "boolean": bool, "integer": int, "number": float, "array": list, "object": dict,
-}  # fmt: skip
 PLANNING: Final[Mapping[str, Any]] = {
     "perdure": 1,
     "name": "planning",
@@ -119,13 +116,13 @@ def _with_values(document: Mapping[str, Any], given: Mapping[str, Raw]) -> Mappi
     inputs = document.get(INPUTS)
     if not is_mapping(inputs):
         return document
-    values = {name: {**_kind_of(given[name]), "default": given[name]} for name in inputs if name in given}
+    values = {name: {**_typed(given[name]), "default": given[name]} for name in inputs if name in given}
     return {**document, INPUTS: {**inputs, **values}}
 
 
-def _kind_of(value: Raw) -> dict[str, str]:
-    kind = next((word for word, kinds in KINDS.items() if isinstance(value, kinds)), None)
-    return {"type": kind} if kind else {}
+def _typed(value: Raw) -> dict[str, str]:
+    """Of a value that says nothing, any type will do."""
+    return {} if value is None else {"type": kind_of(value)}
 
 
 def _untaken(plan: Plan, given: Mapping[str, Raw]) -> Iterator[str]:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from perdure.plan.checks.literals import TYPES, check_literals, is_a
+from perdure.plan.checks.literals import check_literals
 from perdure.plan.index import Index, Node
 from perdure.plan.model.document import Plan
 from perdure.plan.model.parts import AgentCall, Budget, Criterion, ModelCall, ToolCall
 from perdure.plan.model.steps import AskStep, CheckpointStep, DecideStep, RollbackStep, SubplanStep, Working
 from perdure.plan.problems import Path, Problem, did_you_mean
-from perdure.plan.raw import Raw, is_list, is_mapping
+from perdure.plan.raw import KINDS, Raw, is_a, is_list, is_mapping
 from perdure.plan.toolbox import Toolbox
 from perdure.plan.uses import calls_in
 
@@ -173,7 +173,7 @@ def _check_handed_in(node: Node) -> Iterator[Problem]:
 
 def _check_default(schema: Mapping[str, Raw], path: Path) -> Iterator[Problem]:
     kind = schema.get("type")
-    if "default" in schema and isinstance(kind, str) and kind in TYPES and not is_a(kind, schema["default"]):
+    if "default" in schema and isinstance(kind, str) and kind in KINDS and not is_a(kind, schema["default"]):
         message = f"the default {schema['default']!r} is no {kind}"
         yield Problem("PRD1410", message, (*path, "default"), f"write a default of type {kind}")
 
@@ -186,8 +186,8 @@ def _check_schema(schema: Raw, path: Path) -> Iterator[Problem]:
             continue
         kinds = item.get("type")
         for kind in kinds if is_list(kinds) else [kinds]:
-            if kind is not None and kind not in TYPES:
-                hint = f"write one of: {', '.join(TYPES)}"
+            if kind is not None and kind not in KINDS:
+                hint = f"write one of: {', '.join(KINDS)}"
                 yield Problem("PRD1410", f"there is no type {kind!r} in JSON Schema", (*place, "type"), hint)
         stack.append((item.get("items"), (*place, "items")))
         if is_mapping(properties := item.get("properties")):

@@ -9,9 +9,8 @@ from typing import Final
 from perdure.plan.conforming import flaws, has_references, unusable
 from perdure.plan.expr import ExpressionError, fill, templates_in
 from perdure.plan.problems import Path, Problem
-from perdure.plan.raw import Raw, is_list, is_mapping
+from perdure.plan.raw import KINDS, Raw, is_a, is_list, is_mapping
 
-TYPES: Final = ("string", "integer", "number", "boolean", "array", "object", "null")
 TELLING: Final = frozenset({"type", "enum", "title", "description", "default", "examples"})
 """Words of a schema that need no library: most arguments have no others, and it takes long to load."""
 SHARED: Final = ("$defs", "definitions")
@@ -30,15 +29,6 @@ def check_literals(tool: str, schema: Mapping[str, Raw], with_: Mapping[str, Raw
                 yield Problem("PRD1403", message, (*path, "with", name), _hint(name, wanted))
 
 
-def is_a(kind: str, value: Raw) -> bool:
-    """Whether a value is of a type of JSON Schema."""
-    if kind in ("integer", "number"):
-        whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        return not isinstance(value, bool) and (whole if kind == "integer" else isinstance(value, (int, float)))
-    kinds = {"string": str, "boolean": bool, "array": list, "object": dict, "null": type(None)}
-    return isinstance(value, kinds[kind])
-
-
 def _plainly_fits(value: Raw, wanted: Mapping[str, Raw]) -> bool:
     """Whether it can be seen at once that a value fits; if not, it may do so all the same."""
     kind, choices, ways = wanted.get("type"), wanted.get("enum"), wanted.get("anyOf")
@@ -46,7 +36,7 @@ def _plainly_fits(value: Raw, wanted: Mapping[str, Raw]) -> bool:
         return wanted.keys() <= {*TELLING, "anyOf"} and any(
             is_mapping(way) and _plainly_fits(value, way) for way in ways
         )
-    typed = isinstance(kind, str) and kind in TYPES and is_a(kind, value)
+    typed = isinstance(kind, str) and kind in KINDS and is_a(kind, value)
     return typed and wanted.keys() <= TELLING and (not is_list(choices) or value in choices)
 
 
