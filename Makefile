@@ -40,7 +40,7 @@ check: $(READY) ## Lint, types, layers, docs
 
 test: parts sandbox page check ## Everything that must pass before a change lands
 	$(BIN)/pytest -n auto --cov --cov-report=
-	$(BIN)/python scripts/bars.py core policy
+	$(BIN)/python scripts/bars.py core policy journal changes sandbox
 
 bars: $(READY) ## What the last make test has run of each room, and what it has not
 	@$(BIN)/python scripts/bars.py

@@ -3,6 +3,7 @@
 import errno
 import os
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -11,6 +12,8 @@ from perdure.tools.builtin.files import write
 from perdure.tools.changes import Change, ChangeSet, Desk, Image, Images, carry_out, take_back, unfinished
 from perdure.tools.changes.intents import Intent, Intents, set_of
 from perdure.tools.changes.protected import rule_for
+from perdure.tools.changes.tree import Tree
+from perdure.tools.changes.walking import Walk
 from perdure.tools.failure import ToolFailure
 
 
@@ -118,6 +121,22 @@ def test_attributes_stay(context, workspace):
     assert os.getxattr(workspace.path / "a", "user.colour") == b"blue"
     take_back(context("undo"), output)
     assert os.getxattr(workspace.path / "a", "user.colour") == b"blue"
+
+
+def test_what_was_carried_out_is_not_carried_out_again(context, workspace, image):
+    changes = ChangeSet((Change("a", None, image(b"a")),))
+    output = carry_out(context(), changes)
+    workspace["a"] = b"by somebody"
+    assert carry_out(context(), changes) == output
+    assert workspace["a"] == b"by somebody"
+
+
+def test_a_walk_that_comes_to_its_end_says_that_there_was_more(workspace):
+    workspace.write(a="a", b="b", c="c")
+    with closing(Tree(workspace.path)) as tree:
+        walk = Walk(tree, most=2)
+        assert [each.path for each in walk] == ["a", "b"]
+        assert walk.is_cut
 
 
 def test_a_damaged_copy_is_not_written(context, workspace, hands, image):

@@ -291,6 +291,16 @@ async def test_what_is_too_large_is_refused_before_it_is_read(call, workspace):
     await refused(call("edit", edits=edits), "invalid", "10,000,000 are the most for a text")
 
 
+async def test_a_directory_deeper_than_is_walked_is_not_taken_in_part(call, workspace):
+    deep = workspace.path.joinpath(*["d"] * 70)
+    deep.mkdir(parents=True)
+    (deep / "f").write_bytes(b"x")
+    start = workspace.look()
+    await refused(call("delete", paths=["d"]), "invalid", "d holds more than one step can take")
+    await refused(call("move", moves=[{"path": "d", "to": "e"}]), "invalid", "d holds more than one step can take")
+    assert workspace.look() == start
+
+
 async def test_a_file_too_long_to_be_shown_is_told_by_its_size(call, workspace):
     grown(workspace.path / "f", 1_000_001)
     output = await given(call("delete", paths=["f"]))

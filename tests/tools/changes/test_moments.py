@@ -1,8 +1,11 @@
 """R7: somebody saves, removes or makes a file before any one call of the kernel: no byte of theirs is lost."""
 
 import os
+from collections.abc import Callable
 from contextlib import closing, suppress
-from itertools import count
+from itertools import count, product
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from changes_world import begin, context_of, do, hands_at, take_back
@@ -14,22 +17,23 @@ from perdure.tools.changes import Images
 from perdure.tools.changes.tree import Tree
 from perdure.tools.failure import ToolFailure
 
-THEIRS = b"one\ntwo\nthree\ntheirs\n"
+OLD, THEIRS = b"one\ntwo\nthree\n", b"theirs\n"
 NAMES = ("a.txt", "b.txt", "c.txt", "moved/c.txt", "new", "new/deep/f.txt")
-EVERY = 6
+LOOKS = ("open_beneath", "stat")
+EVERY = 12
 """Of some hundred moments each deed comes to one in so many, each to others."""
 
 
 def save(path):
     """As most editors do."""
     draft = path.with_name("draft")
-    draft.write_bytes(THEIRS)
+    draft.write_bytes(OLD + THEIRS)
     draft.rename(path)
 
 
 def write(path):
     """As `echo > file` does."""
-    path.write_bytes(THEIRS)
+    path.write_bytes(OLD + THEIRS)
 
 
 def remove(path):
@@ -54,41 +58,76 @@ SCENES = {"do": do_alone, "undo": undo_alone}
 DEEDS = [(name, deed) for name in NAMES for deed in (save, write, remove, make_directory)]
 
 
+def moments(monkeypatch, place, scene):
+    """How many calls are made if nobody is in the way."""
+    begin(place)
+    work = scene(place)
+    with monkeypatch.context() as patched:
+        made = before_calls(patched, lambda _: None, also=LOOKS)
+        work()
+    return len(made)
+
+
 @pytest.mark.parametrize("scene", SCENES)
 def test_whatever_somebody_does_at_any_moment_no_byte_of_theirs_is_lost(monkeypatch, memory, scene):
-    begin(memory / "whole")
-    work = SCENES[scene](memory / "whole")
-    with monkeypatch.context() as patched:
-        made = before_calls(patched, lambda _: None, also=["open_beneath"])
-        work()
     heard = set()
+    calls = moments(monkeypatch, memory / "whole", SCENES[scene])
     for shift, (name, deed) in enumerate(DEEDS):
-        for n in range(1 + shift % EVERY, len(made) + 1, EVERY):
-            heard.add(met(monkeypatch, memory / f"{shift}-{n}", SCENES[scene], (n, name, deed)))
+        for n in range(1 + shift % EVERY, calls + 1, EVERY):
+            moment = Moment([n], name, deed, THEIRS)
+            heard.add(met(monkeypatch, memory / f"{shift}-{n}", SCENES[scene], moment))
     assert {"", "logic"} <= heard, heard
 
 
+@pytest.mark.parametrize("scene", SCENES)
+def test_whoever_saves_again_and_again_has_the_last_word(monkeypatch, memory, scene):
+    """Also where their first save was swapped out, and stands under no name when the second comes."""
+    heard = set()
+    calls = moments(monkeypatch, memory / "whole", SCENES[scene])
+    for shift, (name, again) in enumerate(product(NAMES[:4], (1, 2, 4))):
+        for n in range(1 + shift % EVERY, calls + 1, EVERY // 2):
+            saves = count()
+
+            def save_anew(path, saves=saves):
+                draft = path.with_name("draft")
+                draft.write_bytes(OLD + b"version %d\n" % next(saves))
+                draft.rename(path)
+
+            moment = Moment([n, n + again, n + 2 * again], name, save_anew, b"version 2\n")
+            heard.add(met(monkeypatch, memory / f"{shift}-{n}", SCENES[scene], moment))
+    assert {"in_doubt", "logic"} <= heard, heard
+
+
+class Moment(NamedTuple):
+    """When somebody does what to which file, and what they have written when all is done."""
+
+    calls: list[int]
+    name: str
+    deed: Callable[[Path], None]
+    text: bytes
+
+
 def met(monkeypatch, place, scene, moment):
-    """Somebody does something to a file before the nth call; how the work failed, or an empty word."""
-    when, name, deed = moment
+    """Somebody does something before these calls; how the work failed, or an empty word."""
     folder, did = begin(place), []
     work = scene(place)
-    start = files_of(folder, name)
+    start = files_of(folder, moment.name)
 
     def somebody(n):
         with suppress(OSError):  # there is no such file yet, or no such directory
-            if n == when:
-                deed(folder.path / name)
-                did.append(deed)
+            if n in moment.calls:
+                moment.deed(folder.path / moment.name)
+                did.append(n)
 
     with monkeypatch.context() as patched:
-        before_calls(patched, somebody, also=["open_beneath"])
+        before_calls(patched, somebody, also=LOOKS)
         told = said(work)
-    case = (name, deed.__name__, when, told)
+    case = (moment, told)
     if told.get("kind", "in_doubt") != "in_doubt":
-        assert files_of(folder, name) == start, case
+        assert files_of(folder, moment.name) == start, case
     told_again = said(work)
-    assert not did or deed not in (save, write) or is_kept(folder, (told, told_again), place), case
+    wrote = did == moment.calls and moment.deed not in (remove, make_directory)
+    assert not wrote or is_kept(moment.text, folder, (told, told_again), place), case
     assert not list(folder.path.rglob(".perdure-*")), case
     return told.get("kind", "")
 
@@ -106,11 +145,17 @@ def said(work):
         return {"kind": failure.kind, "message": failure.message, **(failure.detail or {})}
 
 
-def is_kept(folder, told, place):
+def is_kept(text, folder, told, place):
     """Their bytes stand somewhere, or what was said names where they are kept."""
-    stand = any(b"theirs\n" in each.read_bytes() for each in folder.path.rglob("*") if each.is_file())
-    images = Images(hands_at(place).state)
-    return stand or any(b"theirs\n" in images.read(each) for each in digests_in(told))
+    stand = any(text in each.read_bytes() for each in folder.path.rglob("*") if each.is_file())
+    return stand or any(text in kept_under(each, place) for each in digests_in(told))
+
+
+def kept_under(digest, place):
+    """Not all that is named is kept: of what stands in a file it is only said what it is."""
+    with suppress(ToolFailure):
+        return Images(hands_at(place).state).read(digest)
+    return b""
 
 
 def digests_in(told):

@@ -181,6 +181,12 @@ def test_changes_that_keep_clear_of_each_other_are_put_together(base, data):
         ("*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** End of File\n-z\n*** End Patch", 7, "begins with @@"),
         ("*** Begin Patch \n*** Delete File: a\n*** End Patch\nmore\n", 4, "nothing may follow"),
         ("diff --git a/f b/g\ncopy from f\ncopy to g\n--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n", 1, "copies"),
+        ("*** Begin Patch\n*** End Patch\n", 1, "changes no file"),
+        ("*** Begin Patches\n*** End Patch\n", 1, "it must be"),
+        ("*** Begin Patch\n*** Update File: a\n*** End Patch\n", 3, "nothing is changed in 'a'"),
+        ("*** Begin Patch\n*** Update File: a\n@@\nx\n*** End Patch\n", 4, "begins with a blank, + or -"),
+        ("diff --git a/f b/f\nnew file mode 120000\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n", 1, "mode '120000'"),
+        ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n a\n", 3, "the hunk changes nothing"),
         ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", 1, "names no file"),
     ],
 )

@@ -54,7 +54,7 @@ class _Reader:
         hunks = self._hunks()
         kind = "add" if old == _NOTHING else "delete" if new == _NOTHING else "update"
         path = new if kind == "add" else old
-        mode = self._mode(heads)
+        mode = self._mode(heads, line)
         if not hunks and mode is None and old == new:
             raise self._bad(f"nothing is changed in {path!r}")
         return FilePatch(kind, path, line, hunks, new if kind == "update" and new != old else "", mode)
@@ -116,12 +116,12 @@ class _Reader:
         except (UnicodeError, ValueError):
             raise BadPatch(self._at, f"{plain[:80]} is no path") from None
 
-    def _mode(self, heads: dict[str, str]) -> int | None:
+    def _mode(self, heads: dict[str, str], line: int) -> int | None:
         written = heads.get("new file mode") or heads.get("new mode")
         if written is None:
             return None
         if written.strip() not in _MODES:
-            raise self._bad(f"mode {written.strip()[:20]!r} cannot be set; it is 100644 or 100755")
+            raise BadPatch(line, f"mode {written.strip()[:20]!r} cannot be set; it is 100644 or 100755")
         return _MODES[written.strip()]
 
     # --------------------------------------------------------------------------- hunks
