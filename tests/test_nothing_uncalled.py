@@ -14,6 +14,7 @@ CALLED_BY_OTHERS = {
     "src/perdure/agents/planning.py": {"create_planning_tools"},  # by those who make an agent of their own (X2)
     "src/perdure/cli/__init__.py": {"format_commands"},  # by click
     "src/perdure/plan/writing.py": {"ignore_aliases"},  # by yaml
+    "src/perdure/server/listening.py": {"capture_signals"},  # by uvicorn
     "src/perdure/testing/clock.py": {"_process_events", "_write_to_self"},  # by asyncio
     "src/perdure/tools/mcp/dialling.py": {"connect_unix_socket"},  # by httpcore
     "src/perdure/tools/net/wire.py": {"makefile", "readinto"},  # by http.client

@@ -23,6 +23,7 @@ EXAMPLES: Final = {
     "fork": ("perdure fork @last", "perdure fork @last --from build --set version=1.3"),
     "gc": ("perdure gc --dry-run", "perdure gc --older-than 30d --keep 100"),
     "import": ("perdure import run.jsonl",),
+    "keys": ("perdure keys new ann --scope approve --expires 30d", "perdure keys ls", "perdure keys revoke ann"),
     "logs": ("perdure logs @last", "perdure logs @last --follow"),
     "ls": ("perdure ls", "perdure ls --status waiting --status interrupted"),
     "mcp": ("perdure mcp ls", "perdure mcp approve files"),
@@ -31,6 +32,7 @@ EXAMPLES: Final = {
         "perdure memory note 'Row at high tide' --about harbour",
     ),
     "models": ("perdure models ls", "perdure models check default"),
+    "open": ("perdure open", "perdure open --scope read"),
     "pause": ("perdure pause @last",),
     "plan": (
         "perdure plan 'Read notes.txt and count the words'",
@@ -49,6 +51,11 @@ EXAMPLES: Final = {
         "perdure run 'Read notes.txt and count the words'",
     ),
     "schema": ("perdure schema > plan.schema.json",),
+    "serve": (
+        "perdure serve",
+        "perdure serve --port 0 --json",
+        "perdure serve --tools shop.tools:TOOLS",
+    ),
     "show": ("perdure show @last", "perdure show @last --failures", "perdure show @last --at 12"),
     "signal": ("perdure signal @last paid", "perdure signal @last paid '{\"amount\": 12}'"),
     "stats": ("perdure stats", "perdure stats --since 7d --json"),

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 
 _log: Final = logging.getLogger("perdure.engine")
 NOTHING: Final[Mapping[str, Any]] = {}
+Face = Callable[[Mapping[str, Any]], Awaitable[Any]]
+"""Answers a request with plain data."""
 PATIENCE: Final = 5.0
 """Seconds that attempts have to come to their end when an engine is closed."""
 
@@ -85,6 +87,8 @@ class Engine:
         self._heads: Heads | None = None
         self.memory = Recollection(journal, host.clock, self._secrets)
         """What runs have taught."""
+        self.faces: dict[str, Face] = {}
+        """What other processes of the user may ask of a face that is open here, by the word they ask it with."""
         self.left: dict[str, PerdureError] = {}
         """Runs that were under way and could not be carried on here, and why."""
         host.why_not = self._why_not
@@ -201,16 +205,18 @@ class Engine:
         parent: str = "",
         seed: int | None = None,
         workspace: str = "",
+        run: str = "",
     ) -> RunHandle:
         """Begin a run. When this returns it is in the journal, and no crash makes it unheard of.
 
-        `workspace` is the directory it is meant for; another one than that of the engine is refused.
+        `workspace` is the directory it is meant for; another one than that of the engine is refused. `run` is the id
+        it gets, which no run must have; without it, one that nobody else has.
         """
         outline = self.prepare(plan)
         self._means.check_agents(outline, self._heads)
         place = self._means.place_for(outline, workspace)
         at = self.host.clock.now()
-        run = new_id("r", at)
+        run = run or new_id("r", at)
         given = accepted(plan, inputs or {})
         chance = int.from_bytes(run.encode()) % 2**32 if seed is None else seed
         started, artifacts = first_fact(

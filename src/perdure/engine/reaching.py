@@ -27,6 +27,7 @@ BESIDE: Final = (
     ".ballast",
     ".objects",
     ".log",
+    ".keys",
     ".v1",
     ".v2",
     ".v3",

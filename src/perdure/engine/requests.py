@@ -43,6 +43,8 @@ def replies_of(engine: "Engine") -> Callable[[Request], Awaitable[Reply]]:
     async def reply_to(request: Request) -> Reply:
         asked = request.body
         verb = asked.get("do")
+        if verb in engine.faces:
+            return {"done": await engine.faces[verb](asked), "driven": not engine.idle, "owner": owner}
         known = _VERBS.get(str(verb))
         if known is None:
             raise BadRequest(f"there is no request {verb!r}", f"known are: {', '.join(_VERBS)}")

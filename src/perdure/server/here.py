@@ -80,6 +80,17 @@ async def reading_of(here: Here, said: Sent) -> Reading | None:
     return None
 
 
+NEW_RUN: Final = "run"
+"""Where in the state of a request it stands which id a new run gets, if somebody has chosen one."""
+
+
+async def _new_run(request: Request) -> str:
+    return getattr(request.state, NEW_RUN, "")
+
+
+NewRun = Annotated[str, Depends(_new_run)]
+
+
 # ------------------------------------------------------------------------------- answers
 
 

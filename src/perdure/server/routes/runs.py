@@ -28,7 +28,7 @@ from perdure.server.answers.runs import Artifacts, Begun, Entries, Run, RunPlan,
 from perdure.server.answers.told import Status
 from perdure.server.bodies import Start
 from perdure.server.errors import Invalid
-from perdure.server.here import Limit, Place, Serving, answered, as_json, etag, folded, read_plan
+from perdure.server.here import Limit, NewRun, Place, Serving, answered, as_json, etag, folded, read_plan
 from perdure.server.routing import Routes
 
 routes: Final = Routes("runs")
@@ -60,7 +60,7 @@ def _milliseconds(since: datetime | None) -> int | None:
 
 
 @routes.post("/v1/runs", "run", Begun, (409,), status_code=202)
-async def start_run(here: Serving, asked: Start) -> Response:
+async def start_run(here: Serving, run: NewRun, asked: Start) -> Response:
     """Begin a run. When this answers it is in the journal, and no crash makes it unheard of.
 
     For a goal a plan is made first, and a model may be asked, which takes its time.
@@ -69,7 +69,7 @@ async def start_run(here: Serving, asked: Start) -> Response:
     if plan is None:
         plan, inputs = (await here.made(asked.goal or "", asked)).whole(), {}
     said = asked.model_dump(include={"session", "seed", "workspace"})
-    return begun((await here.engine.start(plan, inputs, **said)).id)
+    return begun((await here.engine.start(plan, inputs, run=run, **said)).id)
 
 
 def begun(run: str) -> Response:

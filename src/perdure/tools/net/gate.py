@@ -6,6 +6,7 @@ Laws, held by the tests:
 2. A name is resolved once. If one of its addresses is not public, none is dialled.
 3. Behind our own walls lies only what the outermost layer names: an address by itself, or `localhost`. Any other name
    leads there only if the address is named too.
+4. Where this process listens itself nobody is let to, whatever is named.
 """
 
 import socket
@@ -20,6 +21,7 @@ from perdure.core.policy import Deed, Judgement
 from perdure.tools.failure import ToolFailure
 from perdure.tools.guard import Guard
 from perdure.tools.net.addresses import Resolve, is_loopback, is_public, resolved
+from perdure.tools.net.ours import is_ours
 
 MOST_TRIED: Final = 4
 """Addresses of one name that are dialled, one after the other."""
@@ -76,6 +78,12 @@ class Gate:
         return deed
 
     def _addresses(self, deed: Deed, host: str, port: int) -> list[str]:
+        found = self._found(deed, host, port)
+        if any(is_ours(each, port) for each in found):
+            raise self.refuse(deed, f"{deed.what} leads to Perdure itself, and nothing that a run does may ask it")
+        return found
+
+    def _found(self, deed: Deed, host: str, port: int) -> list[str]:
         named = self._guard.names(deed)
         if _is_address(host):
             return self._checked(deed, [host.strip("[]")], anywhere=named)
