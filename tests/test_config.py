@@ -64,6 +64,17 @@ def test_e19_planning_is_off_where_nobody_turns_it_on_and_no_project_does(loaded
     refused("PRD1704", "agent_planning")
 
 
+def test_only_the_user_says_where_a_journal_elsewhere_is(loaded, refused, home, project):
+    assert loaded().settings.server.url == ""
+    own_file(home, '[server]\nurl = "https://mine"\nkey = "mine.key"')
+    found = loaded().settings.server
+    assert (found.url, found.key, found.plain) == ("https://mine", home / ".config/perdure/mine.key", False)
+    assert loaded(PERDURE_SERVER="https://said").settings.server.url == "https://said"
+    assert loaded({"server.url": "https://flag"}, PERDURE_SERVER="https://said").settings.server.url == "https://flag"
+    (project / "perdure.toml").write_text('server.url = "https://theirs"')
+    refused("PRD1704", "server.url")
+
+
 # ------------------------------------------------------------ who is heard
 
 
@@ -71,6 +82,8 @@ def test_without_anything_there_are_defaults(loaded, home):
     found = loaded()
     assert found.settings.db == home / ".local/state/perdure/runs.db"
     assert {name: value for name, value in found.settings.flat().items() if name != "db"} == {
+        "server.key": home / ".config/perdure/server.key",
+        "server.plain": False,
         "limits.run": 64,
         "limits.total": 256,
         "limits.memory": 0,
@@ -89,6 +102,8 @@ def test_a_flag_comes_before_the_environment_the_project_and_the_user(loaded, ho
     theirs.write_text('db = "theirs.db"\nlimits.run = 2\nlimits.total = 2')
     found = loaded({"db": "flag.db", "limits.run": None}, PERDURE_DB="env.db", PERDURE_LIMITS__TOTAL="3")
     assert found.settings.flat() | {"network_disk": None, "retention.days": None} == {
+        "server.key": home / ".config/perdure/server.key",
+        "server.plain": False,
         "db": project / "flag.db",
         "limits.run": 2,
         "limits.total": 3,
@@ -99,6 +114,8 @@ def test_a_flag_comes_before_the_environment_the_project_and_the_user(loaded, ho
         "agent_planning": False,
     }
     assert found.origins == {
+        "server.key": "default",
+        "server.plain": "default",
         "db": "flag",
         "limits.run": str(theirs),
         "limits.total": "environment PERDURE_LIMITS__TOTAL",
@@ -281,7 +298,7 @@ def test_every_setting_is_in_the_settings(loaded):
     tiers = {f"models.{tier}": "box:m" for tier in ("weak", "default", "strong")}
     place = {"providers.box.url": "http://localhost/v1", "providers.box.key": "BOX_KEY"}
     place |= {"providers.box.prices.MODEL.in": 1, "providers.box.prices.MODEL.out": "2.5"}
-    names = set(loaded({"limits.tools.TOOL": 1, **tiers, **place}).settings.flat())
+    names = set(loaded({"limits.tools.TOOL": 1, "server.url": "https://runs", **tiers, **place}).settings.flat())
     assert names == {setting.name.replace("NAME", "box") for setting in SETTINGS}
 
 

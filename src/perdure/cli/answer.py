@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from perdure.cli.answering import give, read, typed
-from perdure.cli.journals import db_option, settings_for
+from perdure.cli.journals import journal_option, settings_for
 from perdure.cli.printing import json_option
 from perdure.cli.prompting import prompted
 from perdure.cli.reaching import by_option
@@ -33,7 +33,7 @@ _BELOW_ZERO: Final = re.compile(r"-[0-9.]+", re.ASCII)
 @click.option("--file", metavar="FILE", help="Take the value from a file; - is standard input.")
 @click.option("-m", "reason", default="", metavar="WHY", help="Why.")
 @by_option
-@db_option
+@journal_option
 @json_option
 def answer(run: str, words: tuple[str, ...], file: str | None, db: str | None, **about: Any) -> None:
     """Answer a question of RUN with VALUE: a text, a choice, yes or no. The first answer counts.

@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from perdure.cli.journals import db_option, settings_for
+from perdure.cli.journals import journal_option, settings_for
 from perdure.cli.messages import tell
 from perdure.cli.printing import json_option
 from perdure.cli.reaching import by_option, whoever
@@ -16,7 +16,7 @@ from perdure.plan.visible import visible
 @click.argument("step", required=False)
 @click.option("-m", "reason", default="", metavar="WHY", help="Why; for a whole run.")
 @by_option
-@db_option
+@journal_option
 @json_option
 def cancel(run: str, step: str | None, reason: str, by: str | None, db: str | None, as_json: bool) -> None:  # noqa: PLR0913, PLR0917  one for each option
     """End RUN with `cancelled`, or only one STEP of it that is under way. What was done stays done.

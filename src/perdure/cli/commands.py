@@ -9,6 +9,8 @@ import click
 from perdure.documents.commands import command_line
 from perdure.plan.visible import visible
 
+SERVER: Final = "perdure.server"
+"""What `--server` gave, in the context's `meta`; it is there for each command that can be given elsewhere."""
 VARIABLES: Final = "perdure.variables"
 """What this command was told by options that others take from the environment, in the context's `meta`."""
 
@@ -33,4 +35,7 @@ def _variables() -> str:
 def _flags() -> str:
     context = click.get_current_context(silent=True)
     db = context.params.get("db") if context else None
+    server = context.meta.get(SERVER) if context else None
+    if server:
+        return f" --server {visible(shlex.quote(str(server)))}"
     return f" --db {visible(shlex.quote(str(db)))}" if db else ""

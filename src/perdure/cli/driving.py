@@ -147,7 +147,8 @@ class _Following:
             self._shown = await _there(self._manner, job.run)
         for left in reversed(range(TRIES)):
             try:
-                return await self._own(job)
+                if not self._manner.settings.server.url:
+                    return await self._own(job)
             except Locked:
                 if not left:
                     raise

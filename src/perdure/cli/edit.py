@@ -7,7 +7,7 @@ import click
 
 from perdure.cli.arguments import limit_options, limits_from
 from perdure.cli.editing import Wish, edited
-from perdure.cli.journals import db_option, settings_for
+from perdure.cli.journals import journal_option, settings_for
 from perdure.cli.printing import json_option
 from perdure.cli.reaching import by_option, whoever
 
@@ -19,7 +19,7 @@ from perdure.cli.reaching import by_option, whoever
 @click.option("--why", "-m", default="", metavar="WHY", help="Why; it stands in the journal.")
 @click.option("--widen", is_flag=True, help="Let the budget or the policy of the plan become wider.")
 @by_option
-@db_option
+@journal_option
 @json_option
 @limit_options
 def edit(run: str, by: str | None, db: str | None, **said: Any) -> None:

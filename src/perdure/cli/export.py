@@ -11,7 +11,7 @@ from typing import IO
 
 import click
 
-from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.journals import journal_option, opened, settings_for
 from perdure.cli.printing import STANDARD_STREAM, json_option, print_json
 from perdure.config import Settings
 from perdure.journal.believing import believed
@@ -22,7 +22,7 @@ from perdure.ports import Run
 @click.command()
 @click.argument("run")
 @click.option("-o", "--output", metavar="FILE", help="Where to write (- for standard output); else RUN.jsonl.")
-@db_option
+@journal_option
 @json_option
 def export(run: str, output: str | None, db: str | None, as_json: bool) -> None:
     """Write RUN with all that belongs to it, to be taken in elsewhere.

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from perdure.cli.codes import NOT_FOUND
-from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.journals import check_here, db_option, opened, settings_for
 from perdure.cli.printing import STANDARD_STREAM, json_option, print_json, print_table
 from perdure.config import Settings
 from perdure.documents.listing import listed
@@ -34,10 +34,12 @@ def import_(files: tuple[str, ...], db: str | None, as_json: bool) -> None:
 
     Nothing in a file is trusted: digests and hashes are computed again. The first file that is refused ends it.
     """
+    settings = settings_for(db)
+    check_here(settings)
     _check_readable(files)
     taken: list[Run] = []
     try:
-        asyncio.run(_take_in(settings_for(db), files, taken))
+        asyncio.run(_take_in(settings, files, taken))
     finally:
         _report(taken, as_json=as_json)
 

@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from perdure.cli.interrupts import carried_out
-from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.journals import journal_option, opened, settings_for
 from perdure.cli.telling import LONG, as_line, clock, line_of
 from perdure.config import Settings
 from perdure.core import events as e
@@ -21,7 +21,7 @@ _LARGEST: Final = 2**62
 @click.option("-f", "--follow", "on", is_flag=True, help="Go on with what comes, until the run is over.")
 @click.option("--after", type=click.IntRange(0, _LARGEST), default=0, metavar="N", help="Leave out the first N facts.")
 @click.option("--jsonl", is_flag=True, help="Print each as a line of JSON.")
-@db_option
+@journal_option
 def logs(run: str, on: bool, after: int, jsonl: bool, db: str | None) -> None:
     """Print the facts of RUN: when, which step, what happened.
 

@@ -9,11 +9,11 @@ from typing import Final
 import click
 
 from perdure.cli.commands import command
-from perdure.cli.journals import db_option, is_there, opened, settings_for
+from perdure.cli.journals import driver_of, is_there, journal_option, opened, settings_for
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.config import Settings
 from perdure.documents.listing import fork_of, open_questions, runs_document
-from perdure.documents.owning import CHOICES, INTERRUPTED, is_interrupted, wanted, writer_of
+from perdure.documents.owning import CHOICES, INTERRUPTED, is_interrupted, wanted
 from perdure.journal.listing import every_run
 from perdure.plan.visible import lapse, visible
 from perdure.ports import Filter, Run
@@ -38,7 +38,7 @@ class _Found:
 @click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="Most runs to list.")
 @click.option("--before", type=click.IntRange(1, _LARGEST), metavar="N", help="Go on where an earlier list ended.")
 @click.option("--all", "everything", is_flag=True, help="List all, however many there are.")
-@db_option
+@journal_option
 @json_option
 def ls(  # noqa: PLR0913, PLR0917  one for each option
     statuses: tuple[str, ...],
@@ -51,7 +51,7 @@ def ls(  # noqa: PLR0913, PLR0917  one for each option
 ) -> None:
     """List runs, newest first: id, status, age, open questions, goal."""
     settings = settings_for(db)
-    owner = writer_of(settings.db)
+    owner = asyncio.run(driver_of(settings))
     where = Filter(statuses=wanted(statuses, owner), session=session)
     found = _Found()
     if where.statuses or not statuses:

@@ -13,7 +13,7 @@ from perdure.cli.erring import say_error
 from perdure.cli.granting import place_of
 from perdure.cli.interrupts import carried_out
 from perdure.cli.jobs import Job
-from perdure.cli.journals import db_option
+from perdure.cli.journals import journal_option
 from perdure.cli.kits import provided
 from perdure.cli.reaching import by_option
 from perdure.cli.toolsets import toolset_or_note
@@ -59,7 +59,7 @@ def following_options(command: F) -> F:
 
 def driving_options(command: F) -> F:
     """What a command takes that carries a run on and follows it: whose tools, where, by whom, how, which journal."""
-    for option in (db_option, following_options, by_option, workspace_option, tools_option):
+    for option in (journal_option, following_options, by_option, workspace_option, tools_option):
         command = option(command)
     return command
 
@@ -109,7 +109,9 @@ def manner_from(settings: Settings, given: Mapping[str, Any], tools: tuple[AnyTo
 
 def manner_for(run: str | None, settings: Settings, given: Mapping[str, Any]) -> Manner:
     """The same for a run that is there already, or for all of them: it works where it has worked before."""
-    place = given["workspace"] or (None if run is None else carried_out(place_of(settings, run)))
+    place = given["workspace"]
+    if place is None and run is not None and not settings.server.url:
+        place = carried_out(place_of(settings, run))
     return manner_from(settings, given, all_tools_from(given["addresses"]), begun=announce, workspace=place)
 
 

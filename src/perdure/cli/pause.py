@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from perdure.cli.journals import db_option, settings_for
+from perdure.cli.journals import journal_option, settings_for
 from perdure.cli.messages import tell
 from perdure.cli.printing import json_option
 from perdure.cli.reaching import by_option, whoever
@@ -14,7 +14,7 @@ from perdure.cli.reaching import by_option, whoever
 @click.argument("run")
 @click.option("-m", "reason", default="", metavar="WHY", help="Why.")
 @by_option
-@db_option
+@journal_option
 @json_option
 def pause(run: str, reason: str, by: str | None, db: str | None, as_json: bool) -> None:
     """Let RUN begin nothing new. What is at work goes on to its end, and clocks stand still.

@@ -9,7 +9,7 @@ import click
 
 from perdure.cli.commands import command
 from perdure.cli.hints import asked
-from perdure.cli.journals import db_option, is_there, opened, settings_for
+from perdure.cli.journals import is_there, journal_option, opened, settings_for
 from perdure.cli.ls import age, coarse
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.cli.telling import LONG, clock, value_words
@@ -31,7 +31,7 @@ _TEXT: Final = 60
 @click.option("--for", "name", metavar="NAME", help="Only those that NAME may answer.")
 @click.option("--limit", type=click.IntRange(1, MOST), default=50, show_default=True, help="Most questions to list.")
 @click.option("--after", type=click.IntRange(0, _LARGEST), default=0, metavar="N", help="Go on where a list ended.")
-@db_option
+@journal_option
 @json_option
 def questions(  # noqa: PLR0913, PLR0917  one for each option
     run: str | None, closed: bool, name: str | None, limit: int, after: int, db: str | None, as_json: bool

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from perdure.cli.journals import opened
+from perdure.cli.journals import check_here, line_to, opened
 from perdure.config import Settings
 from perdure.control import NoAnswer, NoOwner, OwnerRefused, Request, ask, socket_of
 from perdure.ports import Locked
@@ -62,6 +62,9 @@ async def reach(settings: Settings, request: Mapping[str, Any]) -> Reached:
 
 async def owner_or(settings: Settings, request: Mapping[str, Any], here: Callable[[], Awaitable[Reached]]) -> Reached:
     """Have a request done by the owner of the journal; where there is none, otherwise."""
+    check_here(settings)
+    if settings.server.url:
+        return await ask_owner(settings, request)
     for left in reversed(range(TRIES)):
         with suppress(NoOwner):
             return await ask_owner(settings, request)
@@ -78,7 +81,7 @@ async def ask_owner(settings: Settings, request: Mapping[str, Any]) -> Reached:
     """Have a request done by the owner; `NoOwner` if there is none."""
     for left in reversed(range(TRIES)):
         try:
-            reply = await ask(socket_of(settings.db), request, PATIENCE)
+            reply = await _reply(settings, request)
         except OwnerRefused as refusal:
             if not left or refusal.code != "PRD3103":
                 raise
@@ -88,10 +91,24 @@ async def ask_owner(settings: Settings, request: Mapping[str, Any]) -> Reached:
     raise AssertionError  # the last try has left
 
 
+async def _reply(settings: Settings, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the owner says, through its socket or through its server."""
+    if not settings.server.url:
+        return await ask(socket_of(settings.db), request, PATIENCE)
+    from perdure.remote import tell  # noqa: PLC0415  few have a server, and it loads much
+    from perdure.remote.errors import ServerRefused  # noqa: PLC0415  as above
+
+    try:
+        async with line_to(settings.server) as line:
+            return await tell(line, request)
+    except ServerRefused as refusal:
+        raise OwnerRefused(refusal.message, refusal.help, refusal.code, refusal.exit_code) from refusal
+
+
 async def is_owned(settings: Settings, owner: str = "") -> bool:
     """Whether some process has the journal and drives runs; if an owner is named, whether it is that one."""
     try:
-        reply = await ask(socket_of(settings.db), {"do": "who"})
+        reply = await _reply(settings, {"do": "who"})
     except NoOwner:
         return False
     except NoAnswer:  # it leaves, or has much to do; whoever asks will ask again

@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from perdure.cli.arguments import is_goal, limit_options, limits_from, readable, refuse
+from perdure.cli.codes import OK
 from perdure.cli.detaching import detach
 from perdure.cli.driving import carry_out
 from perdure.cli.feasibility import lacks_here
@@ -14,7 +15,7 @@ from perdure.cli.granting import granted
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
 from perdure.cli.jobs import Start
-from perdure.cli.journals import db_option, settings_for
+from perdure.cli.journals import journal_option, settings_for
 from perdure.cli.kits import provided
 from perdure.cli.manners import (
     announce,
@@ -52,7 +53,7 @@ PLANNERS: Final = ("template", "tools", "contracts", "model")
 @click.option("--template", metavar="NAME", help="Make the plan for GOAL from this template, whatever fits better.")
 @click.option("--detach", is_flag=True, help="Let a process in the background drive it; print the id and leave.")
 @following_options
-@db_option
+@journal_option
 @limit_options
 @click.pass_context
 def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None, **given: Any) -> None:
@@ -68,16 +69,20 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     Exit code 0: it succeeded. 1: it failed. 4: it waits, or was paused. 5: it was cancelled. 6: the plan cannot be
     used. 8: a budget is used up. 124: timeout. 130: Ctrl-C.
     """
+    settings = settings_for(given["db"])
     named, offers, toolset = tools_from(given["addresses"]), offers_here(), toolset_or_note()
     theirs = toolset.tools() if toolset else ()
     known = (*provided(), *named, *theirs)
     toolbox = toolbox_of({each.name: each for each in known}.values(), offers)
     with hint_at_unseen(toolset):
-        read, inputs = _plan_and_inputs(plan, toolbox, {**given, "pairs": pairs, "file": file})
+        read, inputs = _plan_and_inputs(
+            plan, None if settings.server.url else toolbox, {**given, "pairs": pairs, "file": file}
+        )
     tools = (*named, *offers.loaded)
-    settings = settings_for(given["db"])
     found = read.usable()
     accepted(found, inputs)  # what somebody has to give comes before what is not here
+    if settings.server.url and not given["dry_run"]:
+        ctx.exit(_begun_there(Start(found, inputs, given["session"], given["seed"]), settings, given))
     lacks = lacks_here(read, settings, (*known, *tools), given["workspace"])
     if given["dry_run"]:
         ctx.exit(carried_out(_rehearsed(found, inputs, settings, {**given, "lacks": lacks}, (*tools, *theirs))))
@@ -93,7 +98,17 @@ def run(ctx: click.Context, plan: str, pairs: tuple[str, ...], file: str | None,
     ctx.exit(carried_out(carry_out(job, manner)))
 
 
-def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
+def _begun_there(job: Start, settings: Settings, given: Mapping[str, Any]) -> int:
+    """Have the server begin it, which knows what tools and models there are, and where it works."""
+    manner = manner_from(settings, given, (), toolset=None, begun=announce)
+    if given["detach"]:
+        detach(manner, job)
+        return OK
+    return carried_out(carry_out(job, manner))
+
+
+def _plan_and_inputs(name: str, toolbox: Toolbox | None, given: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
+    """The plan, read or made. Without a toolbox another process says whether its tools are there."""
     if given["planner"] == "contracts":
         return _made(name, toolbox, given)  # a file says what is wanted
     if not name.strip():
@@ -107,7 +122,11 @@ def _plan_and_inputs(name: str, toolbox: Toolbox, given: Mapping[str, Any]) -> t
     return _made(name, toolbox, given)
 
 
-def _made(goal: str, toolbox: Toolbox, given: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
+def _made(goal: str, toolbox: Toolbox | None, given: Mapping[str, Any]) -> tuple[Reading, dict[str, Any]]:
+    if toolbox is None:
+        from perdure.remote.errors import NotFromElsewhere  # noqa: PLC0415  as below
+
+        raise NotFromElsewhere("a goal is planned where the run is", "make a plan of it first: perdure plan GOAL")
     from perdure.cli.goals import made_for_run  # noqa: PLC0415  few need it, and it loads much
 
     return Reading(made_for_run(goal, toolbox, given)), {}

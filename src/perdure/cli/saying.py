@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from perdure.cli.answering import approval, give
-from perdure.cli.journals import db_option, settings_for
+from perdure.cli.journals import journal_option, settings_for
 from perdure.cli.printing import json_option
 from perdure.cli.reaching import by_option
 from perdure.core.events import QuestionAsked
@@ -21,7 +21,7 @@ def saying(*, yes: bool) -> click.Command:
     @click.argument("question", required=False)
     @click.option("-m", "reason", default="", metavar="WHY", help="Why.")
     @by_option
-    @db_option
+    @journal_option
     @json_option
     def say(run: str, question: str | None, db: str | None, **about: Any) -> None:
         def value(found: QuestionAsked, state: State, rest: tuple[str, ...]) -> bool:  # noqa: ARG001  yes is yes

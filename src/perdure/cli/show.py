@@ -9,12 +9,12 @@ import click
 
 from perdure.cli.commands import command
 from perdure.cli.hints import standing, waits
-from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.journals import driver_of, journal_option, opened, settings_for
 from perdure.cli.printing import console, json_option, print_json
 from perdure.cli.rows import Look, Row, rows
 from perdure.cli.telling import LONG, clock, names_words, seconds, value_words
 from perdure.config import Settings
-from perdure.documents.owning import is_interrupted, writer_of
+from perdure.documents.owning import is_interrupted
 from perdure.documents.runs import run_document
 from perdure.engine import View
 from perdure.engine.result import Account
@@ -29,7 +29,7 @@ MANY: Final = 100
 @click.option("--at", type=click.IntRange(1), metavar="N", help="As it stood after its first N facts.")
 @click.option("--all", "everything", is_flag=True, help="Show every step, however many there are.")
 @click.option("--failures", is_flag=True, help="Show what failed, what was tried next, what it cost and what helped.")
-@db_option
+@journal_option
 @json_option
 def show(  # noqa: PLR0913  one parameter for each option
     run: str, *, at: int | None, everything: bool, failures: bool, db: str | None, as_json: bool
@@ -49,7 +49,7 @@ def show(  # noqa: PLR0913  one parameter for each option
 async def _show(settings: Settings, run: str, at: int | None, look: Look, as_json: bool) -> None:
     async with opened(settings) as journal:
         view = await View.of(journal, (await journal.run(run)).id, at)
-        interrupted = at is None and is_interrupted(view.status, writer_of(settings.db))
+        interrupted = at is None and is_interrupted(view.status, await driver_of(settings))
         if as_json:
             print_json(run_document(view, interrupted=interrupted, command=command))
             return

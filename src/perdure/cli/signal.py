@@ -5,7 +5,7 @@ import asyncio
 import click
 
 from perdure.cli.inputs import json_or_text
-from perdure.cli.journals import db_option, settings_for
+from perdure.cli.journals import journal_option, settings_for
 from perdure.cli.messages import tell
 from perdure.cli.printing import json_option
 from perdure.cli.reaching import by_option, whoever
@@ -17,7 +17,7 @@ from perdure.plan.visible import visible
 @click.argument("name")
 @click.argument("value", required=False)
 @by_option
-@db_option
+@journal_option
 @json_option
 def signal(run: str, name: str, value: str | None, by: str | None, db: str | None, as_json: bool) -> None:  # noqa: PLR0913, PLR0917  one for each option
     """Tell RUN that the signal NAME has come, with VALUE (JSON, or else a text). It is kept until a step takes it.

@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from perdure.cli.journals import db_option, is_there, settings_for
+from perdure.cli.journals import is_there, journal_option, settings_for
 from perdure.cli.printing import json_option, print_json
 from perdure.cli.reaching import by_option, whoever
 from perdure.cli.stopping import stop_all
@@ -14,7 +14,7 @@ from perdure.plan.visible import number_of
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="Say that you mean it.")
 @by_option
-@db_option
+@journal_option
 @json_option
 def stop(everything: bool, by: str | None, db: str | None, as_json: bool) -> None:
     """Cancel every run in the journal that is not over, at once, whichever process drives them.

@@ -5,7 +5,7 @@ import click
 from perdure.cli.commands import resume_command
 from perdure.cli.following import follow, never
 from perdure.cli.interrupts import carried_out
-from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.journals import journal_option, opened, settings_for
 from perdure.cli.manners import announce
 from perdure.cli.reaching import is_owned
 from perdure.cli.reporting import report
@@ -18,7 +18,7 @@ from perdure.engine import View
 @click.argument("run")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document at the end.")
 @click.option("--jsonl", is_flag=True, help="Print every event as a line of JSON, as it comes.")
-@db_option
+@journal_option
 @click.pass_context
 def watch(ctx: click.Context, run: str, as_json: bool, jsonl: bool, db: str | None) -> None:
     """Watch RUN until it is over, whoever drives it. Nothing is changed; Ctrl-C only ends the watching.

@@ -12,10 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from perdure.config.places import Project, default_db, find_project, home_in, is_inside, toml, user_file
-from perdure.config.settings import BY_NAME, FAILURES, MODELS, PLANNING, PROVIDERS, SETTINGS, TABLES, TOOLS, Heads
+from perdure.config.settings import (
+    BY_NAME,
+    FAILURES,
+    MODELS,
+    PLANNING,
+    PROVIDERS,
+    SERVER,
+    SETTINGS,
+    TABLES,
+    TOOLS,
+    Heads,
+)
 from perdure.config.settings import ConfigError as ConfigError
 from perdure.config.settings import Limits as Limits
 from perdure.config.settings import Retention as Retention
+from perdure.config.settings import Server as Server
 from perdure.config.settings import Settings as Settings
 from perdure.config.settings import Value as Value
 from perdure.config.values import PREFIX, Said, Source, read
@@ -26,7 +38,7 @@ if TYPE_CHECKING:
 
 DEFAULT: Final = "default"
 FLAG: Final = "flag"
-SHORT: Final = {"model": f"{MODELS}.default"}
+SHORT: Final = {"model": f"{MODELS}.default", SERVER: f"{SERVER}.url"}
 """Settings that have a shorter name in the environment."""
 
 
@@ -58,7 +70,7 @@ def load(
     said = dict(toml(own)) if own.is_file() else {}
     rules = _failures(own, said.pop(FAILURES)) if FAILURES in said else ()
     layers = (
-        {**_defaults(default_db(env, home, project)), PLANNING: Said(planning, DEFAULT)},
+        {**_defaults(default_db(env, home, project), own), PLANNING: Said(planning, DEFAULT)},
         read(said, Source(str(own), own.parent)),
         read(project.table, Source(str(project.file), project.root, project=True)),
         _environment(env, cwd),
@@ -113,13 +125,14 @@ def _settings(heard: Mapping[str, Said]) -> Settings:
         Retention(found["retention.days"], found["retention.keep"]),
         found["network_disk"],
         found[PLANNING],
+        server=Server(found.get(f"{SERVER}.url", ""), found[f"{SERVER}.key"], found[f"{SERVER}.plain"]),
     )
 
 
-def _defaults(db: Path) -> dict[str, Said]:
+def _defaults(db: Path, own: Path) -> dict[str, Said]:
     source = Source(DEFAULT, db.parent, writes_text=True)
     plain = {each.name: each.default for each in SETTINGS if each.kind != "path" and each.default}
-    return read({"db": str(db), **plain}, source)
+    return read({"db": str(db), f"{SERVER}.key": str(own.with_name("server.key")), **plain}, source)
 
 
 def _given(flags: Mapping[str, Raw], cwd: Path) -> dict[str, Said]:

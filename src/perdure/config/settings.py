@@ -21,6 +21,7 @@ PLANNING: Final = "agent_planning"
 MODELS: Final = "models"
 PROVIDERS: Final = "providers"
 PROVIDER_WORDS: Final = ("url", "key")
+SERVER: Final = "server"
 PRICES: Final = "prices"
 PRICE_WORDS: Final = ("in", "out")
 LARGEST_NUMBER: Final = 1_000_000
@@ -108,6 +109,17 @@ class Heads:
 
 
 @dataclass(frozen=True, slots=True)
+class Server:
+    """The server that has the journal, where it is elsewhere."""
+
+    url: str = ""
+    """Empty: the journal is here."""
+    key: Path = Path()
+    """The file of the key, if the environment has none."""
+    plain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set."""
 
@@ -119,6 +131,7 @@ class Settings:
     failures: "tuple[Rule, ...]" = ()
     """What kind of failure is what, where the user says so."""
     heads: Heads = field(default_factory=Heads)
+    server: Server = field(default_factory=Server)
 
     def flat(self) -> dict[str, Value]:
         """Every setting by its full name."""
@@ -141,6 +154,9 @@ class Settings:
             "agent_planning": self.agent_planning,
             **tiers,
             **places,
+            **({f"{SERVER}.url": self.server.url} if self.server.url else {}),
+            f"{SERVER}.key": self.server.key,
+            f"{SERVER}.plain": self.server.plain,
         }
 
 
@@ -227,6 +243,28 @@ SETTINGS: Final = (
         "The variable of the environment that has the key for it; without one, no key is sent.",
         user_only=True,
     ),
+    Setting(
+        f"{SERVER}.url",
+        "text",
+        "",
+        "The server that has the journal, as in `https://runs.example.org`: commands look there, and send "
+        "their messages there. `--server` and `PERDURE_SERVER` say the same; `--db` says that the journal is here.",
+        user_only=True,
+    ),
+    Setting(
+        f"{SERVER}.key",
+        "path",
+        "`server.key` beside your own file of settings",
+        "The file with the key for it, which only you can read. `PERDURE_KEY` goes before it.",
+        user_only=True,
+    ),
+    Setting(
+        f"{SERVER}.plain",
+        "switch",
+        "false",
+        "Send the key also without TLS to another machine, where everybody on the way can read it.",
+        user_only=True,
+    ),
     *(
         Setting(
             f"{PROVIDERS}.NAME.{PRICES}.MODEL.{word}",
@@ -239,7 +277,7 @@ SETTINGS: Final = (
     ),
 )
 BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
-TABLES: Final = {"limits", TOOLS, "retention", MODELS, PROVIDERS}
+TABLES: Final = {"limits", TOOLS, "retention", MODELS, PROVIDERS, SERVER}
 POLICY_WORDS: Final = frozenset(
     ("policy", "files", "network", "commands", "tools", "resources", "ask", "deny", "sandbox", "secrets", "http")
 )

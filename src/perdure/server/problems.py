@@ -71,6 +71,7 @@ def problem_document(error: PerdureError) -> dict[str, Any]:
         "detail": well_formed(error.message),
         "code": error.code,
         "help": well_formed(error.help) or None,
+        "exit_code": error.exit_code,
         "problems": [each.as_json() for each in _problems_of(error)],
     }
 

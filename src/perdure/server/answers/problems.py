@@ -38,5 +38,7 @@ class Problem(TypedDict):
     """`PRD` and four digits; a code keeps its meaning."""
     help: str | None
     """What to do about it."""
+    exit_code: int
+    """What a command ends with that fails for this reason."""
     problems: list[Flaw]
     """Every place where something is wrong, as far as there are places."""
