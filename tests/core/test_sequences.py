@@ -44,7 +44,23 @@ def test_no_invariant_is_broken_by_any_sequence(shard, trials):
 
 @pytest.mark.parametrize(
     "seed",
-    [27, 105, 351, 1157, 10117, 10483, 11871, 20221, 1_001_557, 1_001_913, 1_003_119, 4_696_666_568, 5_077_821_055],
+    [
+        27,
+        105,
+        351,
+        1157,
+        10117,
+        10483,
+        11871,
+        20221,
+        1_001_557,
+        1_001_913,
+        1_003_119,
+        4_696_666_568,
+        5_077_821_055,
+        1_548_667_006,
+        4_692_383_608,
+    ],
 )
 def test_sequences_that_once_broke_an_invariant(seed):
     lived(seed)

@@ -1,7 +1,6 @@
 """Owners and senders of messages, SIGKILL whenever they have just asked for something: what they were told is so (R1)."""
 
 import asyncio
-import json
 import random
 import time
 from itertools import count
@@ -9,7 +8,7 @@ from multiprocessing import connection
 
 import message_victim
 import pytest
-from engine_victim import EFFECTS
+from engine_victim import EFFECTS, effects
 from message_scene import taken
 from message_victim import OVER, TOOLS, see_through
 from seen import Seen
@@ -69,7 +68,7 @@ def wait_for(those, messages):
 
 async def assert_told(place):
     """Each thing that a sender was told happened once, each that was refused never, the others at most once."""
-    lines = [json.loads(line) for line in (place / "told").read_text().splitlines()]
+    lines = effects(place / "told")
     ends = {token: (word, value) for word, token, value in lines}  # the last that is said of each
     async with Engine.open(place / "runs.db", tools=TOOLS, idle=True) as engine:
         facts = await taken(engine.journal)

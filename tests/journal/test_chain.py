@@ -3,14 +3,16 @@
 import random
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 from msgspec.structs import replace
 
 from perdure.journal import SqliteJournal
 from perdure.journal.chain import START, Marks, hash_of, judge, marks_of, name_of, seal_of, shown_of
+from perdure.journal.driver import connect
 from perdure.journal.packing import pack, unpack
+from perdure.journal.reader import Reader
 from perdure.ports import Corrupt, Entry, JournalError, Run, Summary
 from perdure.testing.contracts import MB, RUNNING, a_turn, an_artifact
 
@@ -109,7 +111,7 @@ async def test_flipped_bits_of_the_file_never_pass(tmp_path, trials):
         await flip(seed)
 
 
-@pytest.mark.parametrize("seed", [7_449_573_322])
+@pytest.mark.parametrize("seed", [7_449_573_322, 2_843_482_375])
 async def test_flipped_bits_that_once_passed(tmp_path, seed):
     """A row of another run that an index led to: that is not the row that was written."""
     await (await flipping(tmp_path))(seed)
@@ -131,7 +133,9 @@ async def flipping(tmp_path):
         except JournalError:
             return
         fine = all(verdict is None for verdict in (await verdicts(journal)).values())
-        assert not fine or dump(path) == before, place
+        assert not fine or dump(path) == before or Reader(path, connect).flaws(1), (
+            place
+        )  # what no run leads to, doctor looks at
 
     return flip
 
@@ -152,10 +156,10 @@ async def test_a_row_that_is_another_one_than_its_index_says_is_not_believed(tmp
 
 
 def dump(path):
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
-        rows = [db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in COLUMNS]  # noqa: S608
-    db.close()
-    return rows
+    """All rows; none, if SQLite says itself that they cannot be read."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db, suppress(sqlite3.DatabaseError):
+        return [db.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall() for table in COLUMNS]  # noqa: S608
+    return []
 
 
 @pytest.mark.parametrize(

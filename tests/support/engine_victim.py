@@ -19,15 +19,17 @@ AT_ONCE = 3
 
 
 def leave_a_trace(kind, context):
-    """One line, whole or not at all, and for ever."""
+    """One line, for ever."""
     note(os.environ[EFFECTS], [kind, context.run, context.step, context.visit, context.attempt, context.key])
 
 
 def note(path, line):
-    """The same for anything else."""
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    """The same for anything else. What was cut off in the middle of a line stays on a line of its own."""
+    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(file, json.dumps(line).encode() + b"\n")
+        size = os.fstat(file).st_size
+        begin = b"" if size == 0 or os.pread(file, 1, size - 1) == b"\n" else b"\n"
+        os.write(file, begin + json.dumps(line).encode() + b"\n")
     finally:
         os.close(file)
 
@@ -176,9 +178,20 @@ def warm_up():
 
 
 def effects(path):
-    """All that was done to the world, in order. Somebody may be writing: a line without its end is not there yet."""
+    """All that was done to the world, in order. Somebody may be writing: a line without its end is not there yet.
+
+    Nor is one that was cut off in its middle with its process: a kill comes also between two pages of one write.
+    """
     written = Path(path).read_bytes() if Path(path).exists() else b""
-    return [json.loads(line) for line in written[: written.rfind(b"\n") + 1].splitlines()]
+    lines = written[: written.rfind(b"\n") + 1].splitlines()
+    return [found for line in lines if line and (found := _whole(line)) is not None]
+
+
+def _whole(line):
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
 
 
 if os.environ.get("PERDURE_TEST_WARM"):

@@ -13,6 +13,8 @@ import sys
 import time
 from pathlib import Path
 
+from engine_victim import effects
+
 from perdure.core.calls import Call
 from perdure.ports import Attempt
 from perdure.tools import ToolPerformer
@@ -37,7 +39,7 @@ def note(journal, entry):
 
 
 def entries(journal):
-    return [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
+    return effects(journal)
 
 
 def change(root, deed):

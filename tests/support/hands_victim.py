@@ -21,6 +21,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
+from engine_victim import effects
 from hands_points import attached, traceable
 
 from perdure import Context, Engine, Plan, tool
@@ -56,7 +57,7 @@ def note(world, entry):
 
 def notes(world):
     """All that was done to the world outside, in order."""
-    return [json.loads(line) for line in world.read_bytes().splitlines()] if world.exists() else []
+    return effects(world)
 
 
 def paying_into(world):

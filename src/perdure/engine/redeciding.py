@@ -17,6 +17,7 @@ from msgspec import structs
 from perdure.core import events as e
 from perdure.core.accepting import Look, Message
 from perdure.core.calls import Call, Repeat
+from perdure.core.cells import Cell
 from perdure.core.deciding import Moment
 from perdure.core.evolve import evolve
 from perdure.core.names import Names
@@ -52,12 +53,23 @@ MESSAGES: Final = frozenset(
 _TAKING: Final = (e.AttemptStarted, e.LocksTaken)
 
 
-def _taker(event: e.Event) -> str:
-    """Who begins here, or would if there were a budget for it: who has no lock is not asked what it costs."""
+def _takers(event: e.Event, state: State) -> Iterator[str]:
+    """Who begins here, or would if there were a budget for it: who has no lock is not asked what it costs.
+
+    Whom a budget does not suffice for stands in no question about it: one of those within.
+    """
     if isinstance(event, _TAKING):
-        return event.step
-    is_stopped = isinstance(event, (e.StepStopping, e.StepEnded))
-    return event.cause if is_stopped and event.failure is not None and event.failure.kind == "budget" else ""
+        yield event.step
+    elif isinstance(event, (e.StepStopping, e.StepEnded)) and event.failure is not None:
+        yield from [event.cause] if event.failure.kind == "budget" else []
+    elif isinstance(event, e.QuestionAsked) and event.about == "budget":
+        yield from (key for key, cell in state.cells.items() if cell.is_live and _is_within(cell, event.step))
+
+
+def _is_within(cell: Cell, key: str) -> bool:
+    while cell.key != key and cell.parent is not None:
+        cell = cell.parent
+    return cell.key == key
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +220,10 @@ class _Fitting(NamedTuple):
     made: list[e.Event]
 
 
+def _has_locks(state: State) -> bool:
+    return any(cell.traits.locks for cell in state.cells.values())
+
+
 class _Redeciding:
     def __init__(self, run: str, rules: Rules, facts: Sequence[Fact]) -> None:
         self._run, self._rules, self._facts = run, rules, facts
@@ -259,21 +275,31 @@ class _Redeciding:
     # ------------------------------------------------------------ rooms
 
     def _by_message(self, message: Message) -> Difference | None:
+        """Go past a turn that answers this message; or say how it differs.
+
+        What leads only to a part of what was recorded at that time may be the whole turn, with another after it. But if
+        with a lock more all of it follows, that was held: the rest might not follow by itself.
+        """
         locked: frozenset[str] = frozenset()
         first: Difference | None = None
+        best: _Fitting | None = None
         for _ in range(MOST_LOCKS):
-            found = self._by_rooms(message, locked)
-            if not found:
-                return None
+            found, fitting = self._by_rooms(message, locked)
+            best = max(filter(None, (best, fitting)), key=lambda each: len(each.made), default=None)
+            if not found or (best is not None and (self._is_all(best) or not _has_locks(best.state))):
+                break
             first = first or found[0]
             more = self._locks_of(max(found, key=lambda each: each.same), locked)
             if not more:
-                return first
+                break
             locked |= more
-        return first
+        if best is None:
+            return first
+        self._pass(best)
+        return None
 
-    def _by_rooms(self, message: Message, locked: frozenset[str]) -> list[Difference]:
-        """Decide in one room after another; empty if one leads to what was recorded, then as far as any does."""
+    def _by_rooms(self, message: Message, locked: frozenset[str]) -> tuple[list[Difference], _Fitting | None]:
+        """Decide in one room after another: how it differs, and what leads furthest to what was recorded."""
         differences: list[Difference] = []
         longest: _Fitting | None = None
         for room in tuple(self._rooms):
@@ -282,12 +308,13 @@ class _Redeciding:
                 differences.insert(0 if room == _ROOMS[0] else len(differences), found)
             elif longest is None or len(found.made) > len(longest.made):
                 longest = found
-                if self._place + len(found.made) >= self._end:
+                if self._is_all(longest):
                     break
-        if longest is None:
-            return differences
-        self._pass(longest)
-        return []
+        return differences, longest
+
+    def _is_all(self, fitting: _Fitting) -> bool:
+        """Whether it leads to all that was recorded at that time."""
+        return self._place + len(fitting.made) >= self._end
 
     def _moment(self, room: _Room, locked: frozenset[str]) -> Moment:
         at, end = self._facts[self._place][1], self._end
@@ -311,17 +338,16 @@ class _Redeciding:
 
         Those that nobody took at that time are more likely.
         """
-        takers = map(_taker, difference.decided[difference.same :])
-        first = next((each for each in takers if each), "")
-        if not first:
-            return frozenset()
         state, then = self._folded(self._place), self._folded(self._end)
         for event in difference.decided:  # it may have been entered in this very turn
             evolve(state, event, self._facts[self._place][1])
         took = (event for event in difference.recorded if isinstance(event, _TAKING))
         taken = {lock for each in took for lock in then.cells[each.step].traits.locks}
-        wanted = frozenset(state.cells[first].traits.locks) - locked
-        return wanted - taken or wanted
+        for event in difference.decided[difference.same :]:
+            if takers := [each for each in _takers(event, state) if each]:
+                wanted = frozenset(lock for each in takers for lock in state.cells[each].traits.locks) - locked
+                return wanted - taken or wanted
+        return frozenset()
 
     # ------------------------------------------------------------ one turn
 

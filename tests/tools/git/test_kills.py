@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from engine_victim import effects
 from git_shop import Shop, git
 
 from perdure.tools.branches.branch import name_of
@@ -180,7 +181,7 @@ def _killed_at(victims, root, deeds, point):
     intent = Desk(shop.state / "git", "k").intent()
     assert shop.refs() == before["refs"] or intent, "a ref has moved and nobody knows why"
     victims.finish(root, "do")
-    [entry] = [json.loads(line) for line in (root / "journal").read_text().splitlines()]
+    [entry] = effects(root / "journal")
     assert entry["failure"] is None, (point, entry)
     if intent and intent.updates:
         assert entry["output"]["after"] == (intent.updates[-1].new or None), "another commit than was intended"
@@ -299,7 +300,7 @@ def test_whatever_was_done_and_wherever_it_was_killed_rolling_back_leads_to_the_
         (root / "deeds.json").write_text(json.dumps(deeds))
         killed_by_chance(victims, root, "do", chance, 2)
         assert_sound(shop)
-        entries = [json.loads(line) for line in (root / "journal").read_text().splitlines()]
+        entries = effects(root / "journal")
         assert [each for each in entries if not each["failure"]]
         killed_by_chance(victims, root, "undo", chance, 2)
         put_back(shop, deeds)

@@ -85,6 +85,18 @@ async def test_a_directory_made_anew_hides_what_was_in_it(hands, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+async def test_a_directory_made_anew_within_one_that_was_made_anew_hides_what_was_in_it(hands, kind):
+    (hands.workspace / "src/in").mkdir()
+    (hands.workspace / "src/in/old").write_text("old\n")
+    found = await left(hands, kind, "rm -r src; mkdir -p src/in; echo n > src/in/n")
+    assert told(found) == {
+        "src/b.txt": (("file", 4), None),
+        "src/in/old": (("file", 4), None),
+        "src/in/n": (None, ("file", 2)),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
 async def test_pipes_devices_and_caches_are_left_out(hands, kind):
     script = (
         "mkfifo p; mkdir -p __pycache__ src/.pytest_cache; echo > __pycache__/x; mknod z c 0 0 || true; echo > real"

@@ -101,9 +101,10 @@ class _Looking:
     # --------------------------------------------------------------------------- walking
 
     def _touched(self) -> Iterator[str]:
-        waiting = [""]
+        waiting = [("", False)]
         while waiting:
-            directory = waiting.pop()
+            directory, is_hidden = waiting.pop()
+            is_hidden = is_hidden or self._hides_all_below(directory)
             names: set[str] = set()
             for name, status in _listed(self._stage.upper / directory):
                 path = f"{directory}/{name}" if directory else name
@@ -111,9 +112,9 @@ class _Looking:
                 if self._is_left_out(name, path, status):
                     continue
                 if stat.S_ISDIR(status.st_mode):
-                    waiting.append(path)
+                    waiting.append((path, is_hidden))
                 yield from self._at(path, status)
-            if self._hides_all_below(directory):
+            if is_hidden:
                 yield from self._missing(directory, names)
 
     def _is_left_out(self, name: str, path: str, status: os.stat_result) -> bool:
@@ -134,7 +135,10 @@ class _Looking:
                 yield from self._below(path)
 
     def _hides_all_below(self, directory: str) -> bool:
-        """Whether what is not here is gone: in a copy always, in an overlay where a directory was made anew."""
+        """Whether what is not here is gone: in a copy always, in an overlay where a directory was made anew.
+
+        So it is for all that was made within such a directory, which says nothing of that itself.
+        """
         return not self._overlay or _attribute(self._stage.upper / directory, _OPAQUE) == b"y"
 
     def _missing(self, directory: str, names: set[str]) -> Iterator[str]:
