@@ -78,6 +78,43 @@ class Course:
         self._numbers += 1
         heappush(self._events, (self.now + micros, self._numbers, do, what))
 
+    # ------------------------------------------------------------ going on from where a run stands
+
+    def draw(self, part: Part) -> Drawn:
+        """What one more try takes, whatever others there were."""
+        return (
+            part.ways[0][1].draw(self.chance, self.spread) if part.ways else Drawn(part.lasts, "success", "", 0, 0, 0)
+        )
+
+    def begin_group(self, group: Group) -> None:
+        """It is entered, and nothing in it."""
+        self._begin(group)
+
+    def soon_at(self, group: Group, position: int) -> None:
+        """It comes to a child next."""
+        self._soon(self._enter_at, group, position)
+
+    def soon_over(self, group: Group, position: int, exit_: str) -> None:
+        """A child is over, and nothing has followed yet."""
+        self._soon(self.child_over, group, position, exit_)
+
+    def soon_look(self, group: Group) -> None:
+        """Whoever may come is let in next."""
+        self._soon(self.look, group)
+
+    def want_later(self, visit: Visit, micros: int) -> None:
+        """It is tried again after a pause."""
+        self.after(micros, self._hungry_again, visit)
+
+    def await_rest(self, visit: Visit, rest: Drawn | int) -> None:
+        """Somebody or something outside is waited for a while longer."""
+        visit.drawn = rest if isinstance(rest, Drawn) else None
+        micros = rest.micros if isinstance(rest, Drawn) else rest
+        self.taken.people += micros
+        self.after(micros, self._woken, visit)
+
+    # ------------------------------------------------------------ what happens
+
     def _settle(self) -> None:
         agenda = self._agenda
         while True:

@@ -113,10 +113,11 @@ class Forecast:
         return any(each.unpriced for each in self.good)
 
 
-def simulated(run: Callable[[int], Taken], most: int) -> list[Taken]:
+def simulated(run: Callable[[int], Taken], most: int, steps_in_all: int = MOST_STEPS) -> list[Taken]:
     """As many runs as are wanted, or as can be had in bounded time."""
     taken, steps = list[Taken](), 0
-    while len(taken) < most and (steps < MOST_STEPS or len(taken) < LEAST_RUNS):
+    least = LEAST_RUNS * steps_in_all // MOST_STEPS
+    while len(taken) < most and (steps < steps_in_all or len(taken) < least):
         taken.append(run(len(taken)))
         steps += taken[-1].steps
     return taken

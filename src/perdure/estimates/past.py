@@ -1,6 +1,6 @@
 """What a run took: one sample for each try, each agent at work, each answer of a person. A fold over its facts."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 import msgspec
@@ -75,9 +75,15 @@ def call_key(call: ToolCall | ModelCall | AgentCall) -> str:
 class Witness:
     """Sees the facts of one run go by."""
 
-    def __init__(self, run: str, rules: Rules) -> None:
-        self.state = State(run, rules)
+    def __init__(self, state: State) -> None:
+        self.state = state
+        """The run as it stands after the last fact that was seen."""
         self.plan = ""
+        self.tries: Counter[str] = Counter()
+        """Finished tries of each step of the plan itself, by id."""
+        self.labour = 0
+        """What all finished tries took, one after another."""
+        self._busy = False
         self._samples: defaultdict[str, list[Sample]] = defaultdict(list)
         self._passed: defaultdict[str, int] = defaultdict(int)
         self._items: defaultdict[str, list[int]] = defaultdict(list)
@@ -94,14 +100,18 @@ class Witness:
         self._before: dict[str, int] = {}
         """What another run had spent, whose facts these were."""
 
-    def take(self, entry: Entry) -> None:
-        """The next fact."""
-        state, event = self.state, e.decode(entry.type, entry.body)
-        if state.flying:
-            self.worked += max(0, state.clock(entry.at) - self._at)
-        evolve(state, event, entry.at)
-        self._at = state.clock(entry.at)
+    def see(self, event: e.Event) -> None:
+        """The fact that the state has just taken."""
+        state = self.state
+        at = state.clock(state.at)
+        if self._busy:
+            self.worked += max(0, at - self._at)
+        self._at, self._busy = at, bool(state.flying)
         self._note(event)
+
+    def began(self, step: str) -> int:
+        """When the try or the visit under way at a step began, on the run's own clock."""
+        return self._began.get(step, self._entered.get(step, self._at))
 
     def _note(self, event: e.Event) -> None:  # noqa: C901  one line for each kind of fact that says something
         match event:
@@ -135,7 +145,7 @@ class Witness:
     def _forget(self) -> None:
         for each in (self._samples, self._passed, self._items, self._began, self._open, self._spent, self._entered):
             each.clear()
-        self.worked, self._began_at = 0, self._at
+        self.worked, self.labour, self._began_at = 0, 0, self._at
         self._before = dict(self.state.books.used)
 
     # ------------------------------------------------------------ tries
@@ -150,6 +160,8 @@ class Witness:
         kind = event.failure.kind if event.failure else ""
         sample = Sample(max(0, self._at - began), event.exit, kind, usage.tokens, usd, calls)
         self._open[event.step] = (cell.traits, sample)
+        self.labour += sample.took
+        self.tries[cell.node.id] += 1
         for group in cell.around:
             if group.kind == "agent" or isinstance(group.step, SubplanStep):
                 self._spend(group, sample)
@@ -260,7 +272,9 @@ def _visited(cell: Cell) -> str:
 
 def witnessed(run: str, entries: Iterable[Entry], rules: Rules) -> Past:
     """What a run took."""
-    witness = Witness(run, rules)
+    witness = Witness(State(run, rules))
     for entry in entries:
-        witness.take(entry)
+        event = e.decode(entry.type, entry.body)
+        evolve(witness.state, event, entry.at)
+        witness.see(event)
     return witness.past()
