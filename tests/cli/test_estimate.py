@@ -52,3 +52,32 @@ def test_a_plan_that_cannot_be_used_is_refused(at, tmp_path):
     done = at("estimate", "bad.yaml")
     assert (done.returncode, "PRD1101" in done.stderr) == (6, True)
     assert at("estimate", "none.yaml").returncode == 3
+
+
+def test_a5_of_a_run_it_is_told_how_far_it_is(at, db, tmp_path):
+    plan = (
+        PLAN
+        + '  - {id: ok, ask: "Go on?"}\n  - {id: then, tool: flow.echo, estimate: {seconds: 50}, with: {value: 1}}\n'
+    )
+    (tmp_path / "asks.yaml").write_text(plan)
+    assert at("run", "asks.yaml", "-i", "name=Ada", "--db", db, "--no-wait").returncode == 4
+    found = json.loads(at("estimate", "@last", "--db", db, "--json").stdout)
+    assert (found["schema"], found["status"], found["waits"], found["steps_over"]) == (
+        "perdure.progress/1",
+        "waiting",
+        1,
+        1,
+    )
+    assert 20 < found["left"]["p50"] < 120
+    assert "% is done; answers of people come besides" in at("show", "@last", "--db", db).stdout
+
+
+def test_a7_a_dry_run_says_what_the_plan_would_take(at, db):
+    done = at("run", "plan.yaml", "-i", "name=Ada", "--db", db, "--dry-run")
+    assert "would take:\n  time: " in done.stdout
+    assert (
+        json.loads(at("run", "plan.yaml", "-i", "name=Ada", "--db", db, "--dry-run", "--json").stdout)["estimate"][
+            "schema"
+        ]
+        == "perdure.estimate/1"
+    )

@@ -1,12 +1,14 @@
 """Estimates on the command line: what is known here of tools, models and earlier runs, and how it is told."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from dataclasses import asdict
+from typing import Any, Final
 
 from perdure.cli.journals import opened
 from perdure.config import Settings
 from perdure.config.heads import models_of
 from perdure.documents.estimates import estimate_document
+from perdure.documents.progress import paced
 from perdure.errors import PerdureError
 from perdure.estimates.forecast import Forecast
 from perdure.estimates.history import History, gather
@@ -14,8 +16,11 @@ from perdure.estimates.parts import Layout
 from perdure.estimates.sources import Means
 from perdure.plan import Plan
 from perdure.plan.visible import lapse, money, number_of, visible
-from perdure.ports import ModelFailed
+from perdure.ports import Journal, ModelFailed
 from perdure.tools import AnyTool
+
+LOOKED_AT: Final = 50
+"""Earlier runs that are enough to say how far another one is."""
 
 
 async def history_here(settings: Settings) -> History:
@@ -48,7 +53,7 @@ async def forecast_here(
     return Forecast(Layout(plan, await history_here(settings), known_means(settings, tools), inputs))
 
 
-def told(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def told(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """An estimate in words: a title and what is said under it."""
     yield "time", _between(found["seconds"], lapse)
     if found["elapsed"]["p90"] > 1.01 * found["seconds"]["p90"]:
@@ -71,6 +76,23 @@ def told(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "basis", _basis(found)
 
 
+def told_briefly(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Only what it takes, and what that rests on."""
+    return ((title, words) for title, words in told(found) if title in {"time", "elapsed", "tokens", "cost", "basis"})
+
+
+async def left_words(journal: Journal, run: str, now: int) -> str:
+    """How far a run is and what is left of it, in words; empty: it has not begun."""
+    history = await gather(journal, LOOKED_AT)
+    _, pace = await paced(journal, run, history)
+    found = pace.progress(now)
+    if found is None:
+        return ""
+    people = "; answers of people come besides" if found.waits else ""
+    guess = ", a guess" if found.guess else ""
+    return f"{_between(asdict(found.left), lapse)}; {found.fraction:.0%} is done{guess}{people}"
+
+
 def _between(found: Mapping[str, float], say: Any) -> str:
     low, high = say(found["p50"]), say(found["p90"])
     return f"about {low}" if low == high else f"{low}, nine of ten runs within {high}"
@@ -80,7 +102,7 @@ def _whole(amount: float) -> str:
     return f"{amount:,.0f}"
 
 
-def _basis(found: dict[str, Any]) -> str:
+def _basis(found: Mapping[str, Any]) -> str:
     basis: dict[str, Any] = found["basis"]
     steps: dict[str, int] = basis["steps"]
     words = {"history": "seen before", "declared": "declared", "guess": "guessed"}

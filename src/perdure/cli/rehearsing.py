@@ -6,6 +6,7 @@ from typing import Any, Final
 import click
 
 from perdure.cli.codes import INVALID_PLAN, code_of
+from perdure.cli.forecasting import told_briefly
 from perdure.cli.journals import opened
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import full_id
@@ -40,12 +41,12 @@ async def outputs_from(settings: Settings, run: str | None) -> Mapping[str, Any]
         return dict(outputs_of((await View.of(journal, id_)).state))
 
 
-def show(found: Rehearsal, lacks: Sequence[Problem] = (), *, as_json: bool) -> int:
+def show(found: Rehearsal, estimate: Mapping[str, Any], lacks: Sequence[Problem] = (), *, as_json: bool) -> int:
     """Tell it; the exit code that a run of this kind would have. `lacks` are what would stand in its way."""
     if as_json:
-        print_json(rehearsal_document(found, lacks))
+        print_json({**rehearsal_document(found, lacks), "estimate": estimate})
     else:
-        for line in _lines(found, lacks):
+        for line in _lines(found, lacks, estimate):
             click.echo(line)
     return INVALID_PLAN if errors_in(lacks) else code_of(found.status, "")
 
@@ -53,7 +54,7 @@ def show(found: Rehearsal, lacks: Sequence[Problem] = (), *, as_json: bool) -> i
 # ------------------------------------------------------------------------------- for people
 
 
-def _lines(found: Rehearsal, lacks: Sequence[Problem]) -> Iterator[str]:
+def _lines(found: Rehearsal, lacks: Sequence[Problem], estimate: Mapping[str, Any]) -> Iterator[str]:
     end = "how it would end cannot be foreseen" if found.status == "unforeseen" else f"it would have {found.status}"
     if errors_in(lacks):
         end = "it would not begin; with all that it needs, " + end
@@ -68,6 +69,7 @@ def _lines(found: Rehearsal, lacks: Sequence[Problem]) -> Iterator[str]:
     yield from _section("not foreseen", (f"{visible(step)}: {visible(text)}" for step, text in found.unforeseen))
     yield from _section("declared to take", _costs(found.costs))
     yield from _section("changes in the workspace", _diff(found.diff))
+    yield from _section("would take", (f"{title}: {visible(words)}" for title, words in told_briefly(estimate)))
     yield from _hints(found)
     yield "nothing was done"
 

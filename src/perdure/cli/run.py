@@ -135,8 +135,11 @@ def _made(goal: str, toolbox: Toolbox | None, given: Mapping[str, Any]) -> tuple
 async def _rehearsed(
     plan: Plan, inputs: Mapping[str, Any], settings: Settings, given: Mapping[str, Any], tools: tuple[AnyTool, ...]
 ) -> int:
-    from perdure.cli.rehearsing import outputs_from, rehearse, show  # noqa: PLC0415  few need it, and it loads much
+    from perdure.cli.forecasting import forecast_here  # noqa: PLC0415  few need it, and it loads much
+    from perdure.cli.rehearsing import outputs_from, rehearse, show  # noqa: PLC0415  as above
+    from perdure.documents.estimates import estimate_document  # noqa: PLC0415  as above
 
     world = {"tools": tools, "agent_planning": settings.agent_planning, **granted(given["workspace"])}
     found = await rehearse(plan, inputs, world, await outputs_from(settings, given["like"]))
-    return show(found, given["lacks"], as_json=given["as_json"])
+    estimate = estimate_document(await forecast_here(plan, settings, (*provided(), *tools), inputs))
+    return show(found, estimate, given["lacks"], as_json=given["as_json"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -55,6 +56,10 @@ async def _show(settings: Settings, run: str, at: int | None, look: Look, as_jso
             return
         for name, value in _facts(view):
             click.echo(f"{name:<8}{value}")
+        if at is None and view.state.ended is None:
+            from perdure.cli.forecasting import left_words  # noqa: PLC0415  only for runs that are under way
+
+            click.echo(f"{'left':<8}{await left_words(journal, view.run, int(time.time() * 1000))}")
         click.echo()
         is_past = at is not None or view.state.ended is not None
         print_rows(rows(view, look, view.state.at if is_past else None))

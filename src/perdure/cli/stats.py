@@ -41,8 +41,10 @@ async def _document(settings: Settings, now: int, since: int) -> dict[str, Any]:
 
     if not is_there(settings):
         return stats_document(Counted(Counts(), since or None), now)
+    from perdure.documents.estimates import calibration_document  # noqa: PLC0415  as above
+
     async with opened(settings) as journal:
-        return stats_document(await counted(journal, since), now)
+        return {**stats_document(await counted(journal, since), now), "estimates": await calibration_document(journal)}
 
 
 def _rows(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -63,6 +65,14 @@ def _rows(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         yield f"model {name or 'of others'}", used, _dollars(told["usd"]), "", ""
     for about, told in document["questions"].items():
         yield from _timed(f"questions {about}", _words(told["closed"]), {**told["seconds"], "count": told["asked"]})
+    yield from _of_estimates(document.get("estimates") or {"runs": 0})
+
+
+def _of_estimates(found: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    if found["runs"]:
+        yield "estimates", f"{found['within_p90']:.0%} of the runs took no longer than p90", str(found["runs"]), "", ""
+        off = f"p50 was off by {found['p50_off']:.0%}, in the middle"
+        yield "estimates", off, str(found["runs"]), _lasting(found["seconds_off"]), ""
 
 
 def _of_runs(runs: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -3,9 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
+from perdure.estimates.calibration import calibration_of, held_against
 from perdure.estimates.capacity import advice, allowances, gains
 from perdure.estimates.forecast import Forecast, Range
+from perdure.estimates.history import Reader, gather
 from perdure.estimates.parts import SECOND
+from perdure.ports import Journal
 
 
 def estimate_document(forecast: Forecast) -> dict[str, Any]:
@@ -38,6 +41,15 @@ def estimate_document(forecast: Forecast) -> dict[str, Any]:
         "capacity": [asdict(each) for each in found],
         "advice": list(advice(forecast, found)),
     }
+
+
+async def calibration_document(journal: Journal) -> dict[str, Any]:
+    """How good the estimates of the newest runs were, all together and by plan."""
+    history = await gather(journal)
+    held = list(held_against(history, Reader(journal).outline))
+    plans = dict.fromkeys(each.plan for each in held)
+    by_plan = {plan: asdict(calibration_of([each for each in held if each.plan == plan])) for plan in plans}
+    return {**asdict(calibration_of(held)), "plans": by_plan}
 
 
 def _range(found: Range) -> dict[str, float]:

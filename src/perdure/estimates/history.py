@@ -67,7 +67,8 @@ class Reader:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._outline = lru_cache(maxsize=64)(self._recalled)
+        self.outline = lru_cache(maxsize=64)(self._recalled)
+        """A plan by its digest."""
 
     def _recalled(self, digest: str) -> Outline:
         data = self._journal.fetch(digest)
@@ -75,7 +76,7 @@ class Reader:
 
     def rules(self) -> Rules:
         """What a fold of a run may look up."""
-        return Rules(lru_cache(maxsize=16)(self._value), self._outline)
+        return Rules(lru_cache(maxsize=16)(self._value), self.outline)
 
     def _value(self, digest: str) -> Any:
         return msgspec.json.decode(self._journal.fetch(digest))

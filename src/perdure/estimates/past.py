@@ -37,6 +37,8 @@ class Past(msgspec.Struct, gc=False):
     run: str
     plan: str
     """The plan's name, or its digest."""
+    digest: str = ""
+    """The digest of the plan that it began with."""
     status: str = ""
     at: int = 0
     """When it began, and when it was over, in milliseconds."""
@@ -237,6 +239,7 @@ class Witness:
         return Past(
             state.run,
             self.plan,
+            digest=state.started.plan if state.started else "",
             status=state.ended.status if state.ended else "",
             at=state.root.at if state.root else 0,
             over=state.at,
