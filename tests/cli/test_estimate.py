@@ -60,7 +60,7 @@ def test_a5_of_a_run_it_is_told_how_far_it_is(at, db, tmp_path):
         + '  - {id: ok, ask: "Go on?"}\n  - {id: then, tool: flow.echo, estimate: {seconds: 50}, with: {value: 1}}\n'
     )
     (tmp_path / "asks.yaml").write_text(plan)
-    assert at("run", "asks.yaml", "-i", "name=Ada", "--db", db, "--no-wait").returncode == 4
+    assert at("run", "asks.yaml", "-i", "name=Ada", "--db", db).returncode == 4
     found = json.loads(at("estimate", "@last", "--db", db, "--json").stdout)
     assert (found["schema"], found["status"], found["waits"], found["steps_over"]) == (
         "perdure.progress/1",
