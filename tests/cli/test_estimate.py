@@ -56,7 +56,7 @@ def test_a_plan_that_cannot_be_used_is_refused(at, tmp_path):
 
 def test_a5_of_a_run_it_is_told_how_far_it_is(at, db, tmp_path):
     plan = (
-        PLAN
+        PLAN.replace("seconds: 60", "seconds: 600")
         + '  - {id: ok, ask: "Go on?"}\n  - {id: then, tool: flow.echo, estimate: {seconds: 50}, with: {value: 1}}\n'
     )
     (tmp_path / "asks.yaml").write_text(plan)
