@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from elsewhere import elsewhere
+from elsewhere import elsewhere, guarded
 from program import perdure as program
 
 ASK = """
@@ -19,6 +19,8 @@ TWICE = "goal: Wait\nsteps: [{id: come, wait: {signal: go}}, {id: more, wait: {s
 WAIT = "goal: Wait\nsteps: [{id: come, wait: {signal: go}}, {id: say, tool: flow.echo, with: {value: 7}}]\n"
 FAIL = "goal: Fail\nsteps: [{id: no, fail: Not today}]\n"
 PLANS = {"ask": ASK, "approve": APPROVE, "wait": WAIT, "hold": HOLD, "twice": TWICE, "fail": FAIL}
+
+SCOPES = ("read", "run", "approve")
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +182,27 @@ def test_a_plan_that_the_server_cannot_carry_out_is_refused_there(place):
 def test_no_key_is_sent_in_plain_text_to_another_machine(place):
     refused = place.say("ls", "--server", "http://runs.example.org", PERDURE_KEY="prd_secret")
     assert (refused.returncode, "PRD6042" in refused.stderr, "prd_secret" in refused.stderr) == (2, True, False)
+
+
+def test_a_key_may_do_what_it_may_and_another_one_nothing(tmp_path):
+    (tmp_path / "approve.yaml").write_text(APPROVE)
+    place = Place(tmp_path, tmp_path / "runs.db", "")
+    keys = {scope: place.say("keys", "new", scope, "--scope", scope, *place.here).stdout.strip() for scope in SCOPES}
+    with guarded(tmp_path, tmp_path / "runs.db") as url:
+        there = ("--server", url)
+        run = place.say("run", "approve.yaml", "--detach", *there, PERDURE_KEY=keys["run"]).stdout.strip()
+        assert run in place.say("ls", *there, PERDURE_KEY=keys["read"]).stdout
+        refused = place.say("approve", run, *there, PERDURE_KEY=keys["run"])
+        assert (refused.returncode, "PRD6023" in refused.stderr) == (1, True)
+        (tmp_path / ".config" / "perdure").mkdir(parents=True)
+        file = tmp_path / ".config" / "perdure" / "server.key"
+        file.write_text(keys["approve"])
+        file.chmod(0o600)
+        assert place.say("approve", run, "--by", "somebody else", *there).returncode == 0
+        assert "by approve" in place.say("logs", run, *there).stdout, "a key speaks in its own name"
+        for wrong in ("prd_wrong", keys["run"][:-1]):
+            refused = place.say("ls", *there, PERDURE_KEY=wrong)
+            assert (refused.returncode, "PRD6022" in refused.stderr, wrong in refused.stderr) == (1, True, False)
 
 
 def test_a_server_that_goes_away_ends_the_watching_and_not_the_run(tmp_path):

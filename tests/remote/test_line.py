@@ -35,6 +35,7 @@ async def test_the_key_goes_with_each_request():
         with pytest.raises(ServerRefused, match="nobody knows this key") as refused:
             await RemoteJournal(line).runs()
         assert (refused.value.code, refused.value.exit_code) == ("PRD6020", 2)
+        assert "PERDURE_KEY" in refused.value.help
         with pytest.raises(ServerRefused):
             await tell(line, PAUSE)
         assert [each.headers["authorization"] for each in line.seen] == ["Bearer prd_key"] * 2

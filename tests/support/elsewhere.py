@@ -1,6 +1,7 @@
 """A server in a process of its own, over a journal of its own, for commands that are given elsewhere."""
 
 import asyncio
+import re
 import socket
 import subprocess
 import sys
@@ -26,6 +27,21 @@ def elsewhere(home, db):
         finally:
             process.terminate()
             process.wait()
+
+
+@contextmanager
+def guarded(home, db):
+    """The address of `perdure serve`, which wants a key."""
+    words = [sys.executable, "-m", "perdure", "serve", "--port", "0", "--db", str(db)]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=clean_environment(home), cwd=home
+    ) as process:
+        try:
+            said = (re.search(r"http://[\w.]+:\d+", line) for line in process.stdout)
+            yield next(found[0] for found in said if found)
+        finally:
+            process.terminate()
+            process.communicate()
 
 
 async def _serve(db, workspace):

@@ -20,6 +20,8 @@ _SILENT: Final = 60.0
 """Seconds that a server may say nothing."""
 _EXIT_CODES: Final = range(1, 256)
 _NO_ROUTE: Final = "PRD6001"
+_UNKNOWN: Final = 401
+_NO_KEY: Final = "put a key into PERDURE_KEY; where the journal is, `perdure keys new NAME` makes one"
 
 
 class Line:
@@ -133,4 +135,5 @@ def _refusal(answer: httpx2.Response, data: bytes) -> PerdureError:
         return OtherServer("the server does not know what is asked: it is of another release", hint)
     known = exit_code if isinstance(exit_code, int) and exit_code in _EXIT_CODES else 1
     told = str(said.get("detail") or "the server did not do it")
-    return ServerRefused(told, str(said.get("help") or ""), code, known)
+    hint = _NO_KEY if answer.status_code == _UNKNOWN else str(said.get("help") or "")
+    return ServerRefused(told, hint, code, known)
