@@ -1,16 +1,19 @@
 """An engine behind its API, in one process; every answer is held against what the OpenAPI document says of it."""
 
+import asyncio
+import json
 import re
-from contextlib import asynccontextmanager
+import socket
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 
 import httpx2
 import jsonschema
+import uvicorn
 
 from perdure import Engine, Plan
 from perdure.server import app_of
 from perdure.testing.scripted import Scripted
-from perdure.world import Alone
 
 ECHO = {"steps": [{"id": "say", "tool": "flow.echo", "with": {"value": "${inputs.word}"}}]}
 SAY = {"goal": "Say ${inputs.word}", "inputs": {"word": {"type": "string", "minLength": 2}}, **ECHO}
@@ -23,7 +26,7 @@ async def serving(script=None, world=None, **settings):
     """An API over an engine; with a script, its tools are scripted."""
     if script is not None:
         settings["performer"] = Scripted(script, default=1)
-    async with Engine.open(**settings) as engine, client_of(app_of(engine, world or Alone())) as client:
+    async with Engine.open(**settings) as engine, client_of(app_of(engine, world)) as client:
         client.engine = engine
         yield client
 
@@ -86,3 +89,54 @@ def route_of(document, request):
         if method in operations and re.fullmatch(re.sub(r"\{.*?\}", "[^/]+", path), request.url.path):
             return path, method
     return None, method
+
+
+# ------------------------------------------------------------------------------- over a real socket
+
+
+@asynccontextmanager
+async def listening(app):
+    """The address of a server that serves an app; all that it sends is a stream of bytes, as it comes."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(app, lifespan="off", log_level="critical", timeout_graceful_shutdown=30)
+        server = Unsignalled(config)
+        task = asyncio.create_task(server.serve(sockets=[taken]))
+        await until(lambda: server.started)
+        try:
+            yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+        finally:
+            app.state.here.following.close()
+            server.should_exit = True
+            await task
+
+
+async def until(holds):
+    """Wait for something that nobody tells."""
+    while not holds():  # noqa: ASYNC110  there is nothing to wait on but the state itself
+        await asyncio.sleep(0.001)
+
+
+class Unsignalled(uvicorn.Server):
+    """A server that leaves signals to others."""
+
+    @contextmanager
+    def capture_signals(self):
+        yield
+
+
+async def turns_in(lines):
+    """The turns of a stream, each with its number, the run and the entries; comments are None."""
+    found = {}
+    async for line in lines:
+        if line.startswith(":"):
+            yield None
+        elif line:
+            name, _, value = line.partition(": ")
+            found[name] = value
+        else:
+            if "data" in found:
+                assert found["event"] == "turn"
+                turn = json.loads(found["data"])
+                yield int(found["id"]), turn["run"], turn["entries"]
+            found = {}

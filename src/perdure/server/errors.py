@@ -72,3 +72,10 @@ class NoPage(RequestError):
 
     code: ClassVar[str] = "PRD6060"
     status: ClassVar[int] = 503
+
+
+class Ahead(RequestError):
+    """Somebody has seen more than this journal has."""
+
+    code: ClassVar[str] = "PRD6008"
+    status: ClassVar[int] = 409

@@ -19,6 +19,7 @@ from perdure.plan import Plan
 from perdure.plan.reading import Reading, read_data, read_text
 from perdure.ports import Entry, Journal
 from perdure.server.bodies import Sent, Wish
+from perdure.server.following import Following
 from perdure.world import Goal, World
 
 
@@ -30,6 +31,8 @@ class Here:
     world: World
     reply: Callable[[Message], Awaitable[Reply]]
     """Does what a request of the control socket asks for; a route of HTTP asks the same."""
+    following: Following
+    """Looks at the journal for all who watch."""
 
     @property
     def journal(self) -> Journal:

@@ -191,6 +191,16 @@ class Entries(TypedDict):
     entries: list[Entry]
     next: int | None
     """Give this as `after` for the next page; null: there is no more now."""
+    arrival: int
+    """What of the run arrived until then is here, or on the next pages: `/v1/events?after=` goes on there."""
+
+
+@told
+class Turn(TypedDict):
+    """What one decision wrote: an event of the stream."""
+
+    run: str
+    entries: list[Entry]
 
 
 @told

@@ -2,7 +2,20 @@
 
 from typing import Final
 
-from perdure.server.routes import artifacts, house, journal, memory, messages, plans, questions, runs, world
+from perdure.server.routes import (
+    artifacts,
+    events,
+    house,
+    journal,
+    memory,
+    messages,
+    plans,
+    questions,
+    runs,
+    world,
+)
 
-ALL: Final = tuple(each.routes for each in (runs, messages, questions, plans, artifacts, world, memory, house, journal))
+ALL: Final = tuple(
+    each.routes for each in (runs, events, messages, questions, plans, artifacts, world, memory, house, journal)
+)
 """In the order in which they are told of."""

@@ -1,9 +1,9 @@
 """Runs: they are listed, begun and looked at."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import Query
 from pydantic import AwareDatetime
@@ -100,15 +100,15 @@ async def show_run(
 @routes.get("/v1/runs/{run}/entries", "read", Entries, (404,))
 async def list_entries(here: Serving, run: str, after: Place = 0, limit: Limit = 500) -> Response:
     """List the facts of a run, in order, as they are stored."""
-    found = await here.journal.run(run)
+    arrival, found = await here.journal.last_arrival(), await here.journal.run(run)
     entries = await here.journal.read(found.id, after, limit)
     more = entries[-1].seq if len(entries) == limit and entries[-1].seq < found.head_seq else None
-    return as_json(await asyncio.to_thread(_page, found.id, entries, more))
+    return as_json(await asyncio.to_thread(_page, {"run": found.id, "next": more, "arrival": arrival}, entries))
 
 
-def _page(run: str, entries: Sequence[Entry], more: int | None) -> bytes:
+def _page(said: Mapping[str, Any], entries: Sequence[Entry]) -> bytes:
     """Bodies are handed on as the bytes that are stored."""
-    about = to_json({"schema": "perdure.entries/1", "run": run, "next": more})
+    about = to_json({"schema": "perdure.entries/1", **said})
     return about[:-1] + b',"entries":' + listed_json(entries) + b"}"
 
 
