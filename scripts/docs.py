@@ -19,6 +19,7 @@ import measured
 import modules
 import msgspec
 import requirements
+import routes
 from click.testing import CliRunner
 from pydantic import BaseModel
 
@@ -277,6 +278,8 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "testing": modules.testing,
     "modules": modules.modules,
     "rooms": modules.inner,
+    "routes": routes.routes,
+    "records": routes.records,
     "requirements": requirements.table,
     "open": requirements.still_open,
     "campaigns": measured.campaigns,

@@ -5,7 +5,7 @@ import json
 
 import httpx2
 import pytest
-from served import ASK, WAIT, begun, listening, serving, turns_in, until
+from served import ASK, WAIT, begun, kept, listening, seen, serving, turns_in, until
 
 from perdure.core.values import to_json
 from perdure.ports import Arrived, Corrupt, Entry
@@ -38,15 +38,6 @@ class Watching:
 
 def is_over(run):
     return lambda turn: turn is not None and turn[1] == run and turn[2][-1]["type"] == "run_ended"
-
-
-async def kept(journal):
-    """What the stream has to tell: every turn, as entries are listed."""
-    return [(each.number, each.run, [entry.seq for entry in each.entries]) for each in await journal.arrived(0, 10_000)]
-
-
-def seen(told):
-    return [(number, run, [entry["seq"] for entry in entries]) for number, run, entries in filter(None, told)]
 
 
 async def test_every_turn_of_every_run_is_told_in_order():

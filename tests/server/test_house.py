@@ -1,5 +1,7 @@
 """The house itself, over HTTP. E16, E17."""
 
+from html.parser import HTMLParser
+
 import pytest
 from served import ASK, WAIT, begun, serving
 
@@ -9,6 +11,7 @@ from perdure.agents.templates import stock
 from perdure.documents.agents import Known
 from perdure.errors import codes
 from perdure.server import Caller, scope_for
+from perdure.server.reading import page
 from perdure.server.scopes import ALL, OPEN, allows
 from perdure.tools import BUILTIN
 from perdure.world import Alone
@@ -67,12 +70,58 @@ async def test_the_server_says_whether_it_is_there_and_ready(tmp_path):
         assert (answer.status_code, answer.json()["code"]) == (503, "PRD6007")
 
 
+async def test_e11_what_became_of_runs_is_counted():
+    async with serving({}) as client:
+        await begun(client, {"steps": [{"id": "pack", "tool": "shop.pack"}]})
+        await begun(client, WAIT)
+        found = (await client.get("/v1/stats")).json()
+        assert (found["runs"]["started"], found["runs"]["over"]) == (2, {"succeeded": 1})
+        later = (await client.get("/v1/stats", params={"since": "2999-01-01T00:00:00Z"})).json()
+        assert later["runs"]["started"] == 0
+
+
 async def test_every_code_is_explained():
     async with serving() as client:
         for code in codes()[:5]:
             answer = await client.get(f"/docs/{code}")
             assert answer.text.startswith(f"# {code}")
         assert (await client.get("/docs/PRD9999")).status_code == 404
+
+
+async def test_the_reference_is_a_page_that_needs_no_script_and_nothing_from_elsewhere():
+    async with serving() as client:
+        answer = await client.get("/docs")
+        policy = dict(each.split(" ", 1) for each in answer.headers["content-security-policy"].split("; "))
+        assert (policy["default-src"], policy["style-src"]) == ("'none'", "'self'")
+        parser = Links()
+        parser.feed(answer.text)
+        assert parser.found == {("link", "/docs.css"), ("a", "/openapi.json")}
+        assert (await client.get("/docs.css")).headers["content-type"].startswith("text/css")
+        for path in client.app.openapi()["paths"]:
+            assert f"{path}</code>" in answer.text
+
+
+class Links(HTMLParser):
+    """What a page takes from elsewhere, or runs; a style or a handler of its own is none."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = set()
+
+    def handle_starttag(self, tag, attrs):
+        assert tag not in {"script", "style", "img", "iframe", "object", "form"}
+        assert not [name for name, _ in attrs if name.startswith("on") or name == "style"]
+        self.found |= {(tag, value) for name, value in attrs if name in {"href", "src"}}
+
+
+def test_what_is_said_in_a_description_is_never_markup():
+    record = {"properties": {"a<b>": {"type": "string", "description": "</table><script>`x`"}}, "description": "<i>"}
+    document = {
+        "info": {"title": "<T>", "version": "1", "description": ""}, "paths": {}, "components": {"schemas": {"R": record}},
+    }  # fmt: skip
+    parser = Links()
+    parser.feed(page(document))
+    assert "<i>" not in page(document)
 
 
 # ------------------------------------------------------------------------------- scopes

@@ -21,6 +21,10 @@ ASK = {"goal": "Ask", "steps": [{"id": "sure", "ask": "Sure?"}, {"id": "pack", "
 WAIT = {"goal": "Wait", "steps": [{"id": "come", "wait": {"signal": "go"}}, {"id": "pack", "tool": "shop.pack"}]}
 
 
+DOCUMENTS = {}
+"""What the API says of itself: the same for every engine, so it is made once."""
+
+
 @asynccontextmanager
 async def serving(script=None, world=None, **settings):
     """An API over an engine; with a script, its tools are scripted."""
@@ -58,12 +62,7 @@ async def begun(client, plan=SAY, rested=True, **said):
 
 def checking(app):
     """Looks at each answer: its status is documented, and its body is what the document says."""
-    document = app.openapi()
-
-    @cache
-    def validator(path, method, status, media):
-        schema = document["paths"][path][method]["responses"][status]["content"][media]["schema"]
-        return jsonschema.Draft202012Validator({"components": document["components"], **schema})
+    document = app.openapi_schema = DOCUMENTS.get("one") or DOCUMENTS.setdefault("one", app.openapi())
 
     async def check(response):
         path, method = route_of(document, response.request)
@@ -80,6 +79,12 @@ def checking(app):
             validator(path, method, status, media).validate(response.json())
 
     return check
+
+
+@cache
+def validator(path, method, status, media):
+    schema = DOCUMENTS["one"]["paths"][path][method]["responses"][status]["content"][media]["schema"]
+    return jsonschema.Draft202012Validator({"components": DOCUMENTS["one"]["components"], **schema})
 
 
 def route_of(document, request):
@@ -140,3 +145,14 @@ async def turns_in(lines):
                 turn = json.loads(found["data"])
                 yield int(found["id"]), turn["run"], turn["entries"]
             found = {}
+
+
+async def kept(journal):
+    """What a stream has to tell: every turn, by the numbers of its entries."""
+    every = await journal.arrived(0, 100_000)
+    return [(each.number, each.run, [entry.seq for entry in each.entries]) for each in every]
+
+
+def seen(told):
+    """The same of what was told."""
+    return [(number, run, [entry["seq"] for entry in entries]) for number, run, entries in filter(None, told)]

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Query, Request
@@ -111,6 +112,11 @@ def as_json(data: bytes, status: int = 200, **headers: str) -> Response:
 def etag(revision: int) -> str:
     """What `If-Match` is compared with."""
     return f'"{revision}"'
+
+
+def milliseconds(moment: datetime | None) -> int | None:
+    """A time as the journal has it."""
+    return None if moment is None else round(moment.timestamp() * 1000)
 
 
 def revision_in(match: str | None) -> int | None:

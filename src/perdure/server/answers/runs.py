@@ -109,6 +109,9 @@ class Usage(TypedDict):
     tokens: int
     calls: int
     usd: float
+    """What is known of the price."""
+    unpriced: int
+    """Calls of models of which nobody knows the price."""
     budgets: dict[str, dict[str, Account]]
     """By the key of the step that has the budget, the run's own by the empty word: what is limited."""
 

@@ -114,3 +114,31 @@ class Health(TypedDict):
     """That the server is there."""
 
     status: Literal["ok"]
+
+
+@told
+class Stats(TypedDict):
+    """What became of many runs, in numbers.
+
+    Times are in seconds; `p50` and `p90` are what half, and 90 of 100, stay below.
+    """
+
+    schema: Literal["perdure.stats/1"]
+    since: Moment | None
+    until: Moment | None
+    runs: dict[str, Any]
+    planners: dict[str, Any]
+    """By who has made the plan."""
+    planning: dict[str, Any]
+    steps: dict[str, Any]
+    attempts: list[dict[str, Any]]
+    failures: dict[str, int]
+    """By kind."""
+    retries: int
+    recoveries: dict[str, int]
+    effects_kept: int
+    models: dict[str, Any]
+    chosen_tools: dict[str, int]
+    revisions: dict[str, int]
+    revisions_refused: int
+    questions: dict[str, Any]

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import Query
@@ -28,7 +27,7 @@ from perdure.server.answers.runs import Artifacts, Begun, Entries, Run, RunPlan,
 from perdure.server.answers.told import Status
 from perdure.server.bodies import Start
 from perdure.server.errors import Invalid
-from perdure.server.here import Limit, NewRun, Place, Serving, answered, as_json, etag, folded, read_plan
+from perdure.server.here import Limit, NewRun, Place, Serving, answered, as_json, etag, folded, milliseconds, read_plan
 from perdure.server.routing import Routes
 
 routes: Final = Routes("runs")
@@ -46,14 +45,10 @@ async def list_runs(  # noqa: PLR0913, PLR0917  each is a filter
     limit: Limit = 50,
 ) -> Response:
     """List runs, newest first."""
-    where = Filter(statuses=wanted(status, here.owner), session=session, parent=parent, since=_milliseconds(since))
+    where = Filter(statuses=wanted(status, here.owner), session=session, parent=parent, since=milliseconds(since))
     found = await found_runs(here.journal, where, q, before, limit + 1)
     more = found[limit - 1].number if len(found) > limit else None
     return answered(runs_document(found[:limit], await open_questions(here.journal), more, here.owner))
-
-
-def _milliseconds(since: datetime | None) -> int | None:
-    return None if since is None else round(since.timestamp() * 1000)
 
 
 # ------------------------------------------------------------------------------- beginning
