@@ -242,9 +242,26 @@ async def test_large_plans_are_laid_out_beside_the_page():
 
 async def test_the_picture_in_the_docs_shows_the_page(tmp_path):
     """`make record` puts it there."""
+    parcel = {"tool": "shop.pack", "with": {"of": "tea"}}
+    plan = {
+        **ASKING,
+        "budget": {"steps": 8},
+        "steps": [
+            {
+                "id": "ready",
+                "parallel": [
+                    {"id": "tea", **parcel},
+                    {"id": "cups", **parcel},
+                    {"id": "heavy", "tool": "shop.weigh", "with": {"of": "tea"}},
+                ],
+            },
+            *ASKING["steps"][1:],
+        ],
+    }
     async with served(tools=TOOLS) as (url, engine), browsing(height=760) as page:
-        run = await started(engine)
+        run = await started(engine, plan)
         await page.goto(f"{url}/runs/{run.id}")
         await expect(page.get_by_role("article")).to_be_visible()
+        await expect(page.get_by_role("meter")).to_be_visible()
         await expect(page.locator(".box-asking")).to_be_visible()
         await page.screenshot(path=PICTURE if os.environ.get("RECORD") == "true" else tmp_path / PICTURE.name)

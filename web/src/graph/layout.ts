@@ -51,8 +51,17 @@ function treeOf(drawing: Drawing): ElkNode {
     if (parent !== (parents.get(line.to) ?? null)) continue; // drawn, but nothing is placed by it
     nodes.get(parent)?.edges?.push({ id: line.id, sources: [`n${line.from}`], targets: [`n${line.to}`] });
   }
+  for (const node of nodes.values()) sideBySide(node);
   return nodes.get(null) as ElkNode;
 }
+
+/** A few steps that need nobody stand beside each other; many fill a field. */
+function sideBySide(node: ElkNode): void {
+  const few = (node.children?.length ?? 0) <= FEW;
+  if (few && node.layoutOptions) node.layoutOptions = { ...node.layoutOptions, "elk.separateConnectedComponents": "false" };
+}
+
+const FEW = 8;
 
 function nodeOf(box: Box): ElkNode {
   const isOpen = box.isGroup && !box.isFolded;
