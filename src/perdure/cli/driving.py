@@ -340,5 +340,7 @@ async def _drain(journal: Journal, view: View, screen: Screen) -> None:
     with suppress(JournalError):
         while page := await journal.read(view.run, view.seq):
             for entry in page:
-                screen.told(entry, view.take(entry))
+                event = view.take(entry)
+                screen.passed(event)
+                screen.told(entry, event)
     screen.close(view)

@@ -22,10 +22,12 @@ Enough = Callable[[View], Awaitable[bool]]
 
 async def follow(journal: Journal, view: View, screen: Screen, enough: Enough, after: int = 0) -> None:
     """Show what is there after an entry and what comes, until the run is over or it is enough."""
+    await screen.begin(journal)
     while True:
         page = await journal.read(view.run, view.seq)
         for entry in page:
             event = view.take(entry)
+            screen.passed(event)
             if entry.seq > after:
                 screen.told(entry, event)
         screen.paint(view)

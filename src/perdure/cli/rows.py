@@ -248,13 +248,13 @@ def _tries(body: Body, state: State) -> Iterator[str]:
         yield f"again at {clock(body.begins + state.paused)}"
 
 
-def heading(view: View, now: int | None = None) -> str:
-    """The run in a line: its id, how it is, for how long, how far."""
+def heading(view: View, now: int | None = None, left: str = "") -> str:
+    """The run in a line: its id, how it is, for how long, how far. `left`: what is said of the rest."""
     state = view.state
     began = state.root.at if state.root else state.at
     until = state.at if state.ended else now or int(time.time() * 1000)
     goal = visible(state.started.goal, 60) if state.started else ""
-    words = (goal, view.status.replace("_", " "), seconds(until - began), f"{state.steps_over:,} steps over")
+    words = (goal, view.status.replace("_", " "), seconds(until - began), f"{state.steps_over:,} steps over", left)
     return f"{view.run}  " + " · ".join(filter(None, words))
 
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import click
 
@@ -12,10 +12,16 @@ from perdure.cli.rows import Row, frame, heading
 from perdure.cli.telling import as_line
 from perdure.core import events as e
 from perdure.engine import View
-from perdure.ports import Entry
+from perdure.plan.visible import lapse
+from perdure.ports import Entry, Journal
+
+if TYPE_CHECKING:
+    from perdure.estimates.progress import Pace
 
 FRAME: Final = 0.25
 """Seconds between two pictures."""
+EARLIER, EARLIER_FACTS = 50, 5_000
+"""So many earlier runs are enough to say how long another one will take; reading them must not be felt."""
 _MARGIN: Final = 4
 """Lines of a terminal that are left for other things."""
 
@@ -23,8 +29,16 @@ _MARGIN: Final = 4
 class Screen(Protocol):
     """Where a run is shown."""
 
+    async def begin(self, journal: Journal) -> None:
+        """The first fact is about to come."""
+        ...
+
+    def passed(self, event: e.Event) -> None:
+        """A fact has come, also one that was shown before."""
+        ...
+
     def told(self, entry: Entry, event: e.Event) -> None:
-        """A fact has come."""
+        """A fact has come that was not shown before."""
         ...
 
     def paint(self, view: View) -> None:
@@ -38,6 +52,12 @@ class Screen(Protocol):
 
 class Silent:
     """Shows nothing."""
+
+    async def begin(self, journal: Journal) -> None:
+        """Prepare nothing."""
+
+    def passed(self, event: e.Event) -> None:
+        """Note nothing."""
 
     def told(self, entry: Entry, event: e.Event) -> None:
         """Say nothing."""
@@ -78,7 +98,20 @@ class LiveTree(Silent):
         self._console = console(err=True)
         self._live = Live(console=self._console, auto_refresh=False, transient=False, vertical_overflow="crop")
         self._painted, self._view = 0.0, view
+        self._pace: Pace | None = None
         self._live.start()
+
+    async def begin(self, journal: Journal) -> None:
+        """Look at what earlier runs took, so that it can be told how long this one will take."""
+        from perdure.estimates.history import gather  # noqa: PLC0415  as above
+        from perdure.estimates.progress import Pace  # noqa: PLC0415  as above
+
+        self._pace = Pace(self._view.state, await gather(journal, EARLIER, EARLIER_FACTS))
+
+    def passed(self, event: e.Event) -> None:
+        """It counts for how far the run is."""
+        if self._pace is not None:
+            self._pace.see(event)
 
     def told(self, entry: Entry, event: e.Event) -> None:
         """Say it above the tree."""
@@ -96,7 +129,13 @@ class LiveTree(Silent):
         from rich.text import Text  # noqa: PLC0415  as above
 
         found = frame(view, max(3, self._console.height - _MARGIN))
-        return Group(Text(heading(view), "bold", no_wrap=True, overflow="ellipsis"), *map(_line, found))
+        return Group(
+            Text(heading(view, left=self._left()), "bold", no_wrap=True, overflow="ellipsis"), *map(_line, found)
+        )
+
+    def _left(self) -> str:
+        found = None if self._pace is None else self._pace.progress(int(time.time() * 1000))
+        return "" if found is None or not found.left.p90 else f"{lapse(found.left.p50)} left, {found.fraction:.0%} done"
 
     def close(self, view: View) -> None:
         """Leave the last picture where it is."""

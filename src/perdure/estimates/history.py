@@ -92,9 +92,9 @@ class Reader:
             return None
 
 
-async def gather(journal: Journal, runs: int = MOST_RUNS) -> History:
+async def gather(journal: Journal, runs: int = MOST_RUNS, entries: int = MOST_ENTRIES) -> History:
     """What the newest runs that are over took."""
-    reader, pasts, left, missed = Reader(journal), list[Past](), MOST_ENTRIES, 0
+    reader, pasts, left, missed = Reader(journal), list[Past](), entries, 0
     before: int | None = None
     while len(pasts) < runs and left > 0 and (page := await journal.runs(Filter(over=True), before, _PAGE)):
         before = page[-1].number
