@@ -1,0 +1,46 @@
+"""E16: the page behind the guard, as `perdure serve` hands it out."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from browser import browsing, expect, need_browser
+
+pytestmark = pytest.mark.timeout(300)
+ASK = "goal: Ask\nsteps:\n  - id: sure\n    ask: Sure?\n"
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Calls `perdure` for a journal of its own; what is begun is ended."""
+    need_browser()
+    begun = []
+
+    def call(verb, *words):
+        command = [sys.executable, "-m", "perdure", verb, "--db", str(tmp_path / "runs.db"), *words]
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path)
+        begun.append(started)
+        return started.stdout
+
+    yield call
+    for each in begun:
+        each.terminate()
+        each.communicate()
+
+
+async def test_e16_a_link_lets_a_browser_in_and_nobody_else(program):
+    said = program("serve", "--port", "0")
+    assert any("serving" in line for line in iter(said.readline, ""))
+    link = re.search(r"http://\S+/open#\S+", program("open").read())[0]
+    place = link.partition("/open")[0]
+    async with browsing() as page:
+        await page.goto(place)
+        await expect(page.get_by_role("alert").first).to_contain_text("perdure open")
+        await page.goto(link)
+        await expect(page.get_by_text("There are no runs.")).to_be_visible()
+        await page.get_by_role("link", name="Start a run").click()
+        await page.get_by_label("The plan", exact=True).fill(ASK)
+        await page.get_by_role("button", name="Start", exact=True).click()
+        await page.get_by_role("article").get_by_role("button", name="Approve").click()
+        await expect(page.locator(".run-head .status")).to_contain_text("succeeded")
