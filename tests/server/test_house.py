@@ -126,7 +126,7 @@ def test_what_is_said_in_a_description_is_never_markup():
 
 # ------------------------------------------------------------------------------- scopes
 
-LOOKING = {"check_plan", "draw_plan", "diff_plans", "rehearse_plan"}
+LOOKING = {"check_plan", "draw_plan", "diff_plans", "estimate_plan", "rehearse_plan"}
 """What is sent with POST because it is long, and changes nothing."""
 
 

@@ -73,6 +73,15 @@ async def test_e14_a_plan_is_rehearsed_and_nothing_is_written():
         ] == "PRD2002"
 
 
+async def test_what_a_plan_will_take_is_estimated_from_earlier_runs():
+    async with serving() as client:
+        guessed = await post(client, "estimate", plan=SAY, inputs={"word": "ebb"})
+        await begun(client)
+        known = await post(client, "estimate", plan=SAY, inputs={"word": "ebb"})
+        assert (guessed["basis"]["runs"], known["basis"]["runs"]) == (0, 1)
+        assert known["seconds"]["p50"] < guessed["seconds"]["p50"]
+
+
 async def test_e12_a_plan_is_made_for_a_goal_and_a_run_begins_with_one():
     async with serving(world=Planning()) as client:
         made = await post(client, "make", goal="Say it", inputs={"word": "ebb"})

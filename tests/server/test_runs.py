@@ -176,3 +176,15 @@ async def test_nothing_may_be_kept_on_the_way():
         run = await begun(client)
         for path in ("", f"/{run}", f"/{run}/entries", f"/{run}/plan", f"/{run}/export", "/r_none"):
             assert (await client.get(f"/v1/runs{path}")).headers["cache-control"] == "no-store"
+
+
+async def test_how_far_a_run_is_is_told():
+    async with serving({}) as client:
+        run, over = await begun(client, ASK), await begun(client, {"steps": [{"id": "pack", "tool": "shop.pack"}]})
+        found = (await client.get(f"/v1/runs/{run}/progress")).json()
+        assert (found["id"], found["status"], found["waits"]) == (run, "waiting", 1)
+        assert found["left"]["p90"] > 0
+        assert found["over"]["p90"] > found["at"]
+        done = (await client.get(f"/v1/runs/{over}/progress")).json()
+        assert (done["fraction"], done["over"]) == (1.0, None)
+        assert (await client.get("/v1/runs/r_none/progress")).status_code == 404

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mappi
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import msgspec
 
@@ -38,7 +38,7 @@ from perdure.errors import PerdureError
 from perdure.journal import open_journal
 from perdure.plan import Plan
 from perdure.plan.model.parts import Policy
-from perdure.ports import Artifact, Clock, Journal, Model, Performer
+from perdure.ports import Artifact, Clock, Journal, Model, ModelFailed, Performer
 from perdure.runtime.clock import SystemClock
 from perdure.runtime.host import Host
 from perdure.runtime.room import Limits
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from perdure.engine.redeciding import Redecided
     from perdure.engine.rehearsing import Rehearsal
     from perdure.engine.stubbing import Stubbed
+    from perdure.estimates.sources import Means as Known
     from perdure.models import Models
     from perdure.plan import Toolbox
     from perdure.plan.edits import AnyEdit
@@ -425,6 +426,21 @@ class Engine:
     def toolbox(self) -> "Toolbox | None":
         """What plans may rely on here; None: somebody else performs here too, and may know more."""
         return toolbox_of(self._means.tools.values()) if self._means.is_all else None
+
+    @property
+    def known(self) -> "Known":
+        """What tools declare that they take, and what models cost: what an estimate rests on besides earlier runs."""
+        from perdure.estimates.sources import Means as Known  # noqa: PLC0415  few look ahead
+
+        tools = self._means.tools
+        declared = {name: dict(tool.declared.estimate or {}) for name, tool in tools.items()}
+        return Known(declared, self.host.room.limits.tools, self._price, self.host.room.limits.run)
+
+    def _price(self, model: str, tokens_in: int, tokens_out: int) -> float | None:
+        try:
+            return None if self._heads is None else cast("Model", self._heads.find(model)).price(tokens_in, tokens_out)
+        except (PerdureError, ModelFailed):
+            return None
 
     @property
     def models(self) -> Mapping[str, str]:

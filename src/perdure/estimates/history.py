@@ -1,5 +1,6 @@
 """What earlier runs took: the newest samples of each step, tool, model and agent. Read from the journal, bounded."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -87,7 +88,7 @@ class Reader:
         while page := await self._journal.read(run.id, len(entries), _ENTRIES):
             entries += page
         try:
-            return witnessed(run.id, entries, self.rules())
+            return await asyncio.to_thread(witnessed, run.id, entries, self.rules())
         except Exception:  # noqa: BLE001  what one run has lost says nothing about the others; `doctor` tells of it
             return None
 

@@ -25,7 +25,7 @@ class Room:
     """Counts what is taken, and wakes those who wait when something becomes free, the one who waited longest first."""
 
     def __init__(self, limits: Limits, wake: Callable[[str], None]) -> None:
-        self._limits = limits
+        self.limits = limits
         self._closed = False
         self._wake = wake
         self._taken = 0
@@ -46,13 +46,13 @@ class Room:
 
     def moment(self, run: str, at: int) -> Moment:
         """What a run may take now. Where others wait, what is free is shared."""
-        if not (self._since or self._woken or self._locks or self._limits.tools):
-            return Moment(at, min(self._limits.total - self._taken, self._left_in(run)), held=self._closed)
+        if not (self._since or self._woken or self._locks or self.limits.tools):
+            return Moment(at, min(self.limits.total - self._taken, self._left_in(run)), held=self._closed)
         mine = self._woken.pop(run, None)
-        free = self._limits.total - self._taken - len(self._woken)
+        free = self.limits.total - self._taken - len(self._woken)
         others = len(self._since) - (run in self._since)
         share = -(-free // (others + 1)) if free > 0 else 0
-        tools = {name: self._left_for(name) for name in self._limits.tools}
+        tools = {name: self._left_for(name) for name in self.limits.tools}
         if mine is not None:
             self._woken[run] = mine
         held = self._closed or run in self._claims
@@ -60,14 +60,14 @@ class Room:
 
     def _left_for(self, tool: str) -> int:
         kept = sum(line == tool for line in self._woken.values())
-        return self._limits.tools.get(tool, 0) - self._by_tool[tool] - kept
+        return self.limits.tools.get(tool, 0) - self._by_tool[tool] - kept
 
     def _left_in(self, run: str) -> int:
-        return self._limits.run - self._taken_by.get(run, 0)
+        return self.limits.run - self._taken_by.get(run, 0)
 
     def close(self) -> None:
         """Let nothing begin any more."""
-        self._limits = Limits(0, 0, grace=self._limits.grace)
+        self.limits = Limits(0, 0, grace=self.limits.grace)
         self._closed = True
 
     def _locked_for(self, run: str) -> frozenset[str]:
@@ -119,7 +119,7 @@ class Room:
         if not tools and not self._since and not self._woken:
             return
         wanted = () if run in self._claims else tools
-        lines = {tool if tool in self._limits.tools else "" for tool in wanted}
+        lines = {tool if tool in self.limits.tools else "" for tool in wanted}
         woken = self._woken.pop(run, None) is not None
         if not lines:
             if self._leave_line(run) or woken:
@@ -144,7 +144,7 @@ class Room:
 
     def _offer(self) -> None:
         """Wake as many as there is room for. One that is woken looks, and then says again what it wants."""
-        while self._since and self._limits.total - self._taken > len(self._woken):
+        while self._since and self.limits.total - self._taken > len(self._woken):
             heads = [(*found, line) for line in self._waiting if (found := self._first_in(line)) is not None]
             if not heads:
                 return

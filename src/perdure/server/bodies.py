@@ -92,6 +92,13 @@ class Compare(Body):
     after: Planned
 
 
+class Estimate(Planned):
+    """A plan whose runs are foreseen."""
+
+    inputs: Inputs = {}
+    """What the plan asks for as its inputs, as far as it is known."""
+
+
 class Rehearse(Planned):
     """A plan that is walked, while nothing is done to the world."""
 

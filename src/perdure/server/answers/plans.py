@@ -5,7 +5,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from perdure.server.answers.problems import Flaw
-from perdure.server.answers.told import told
+from perdure.server.answers.told import Range, told
 
 
 @told
@@ -104,3 +104,50 @@ class Rehearsal(TypedDict):
     """What would change in the workspace."""
     lacks: list[Flaw]
     """What would stand in its way."""
+
+
+@told
+class Basis(TypedDict):
+    """What an estimate rests on."""
+
+    runs: int
+    """Earlier runs of the same plan."""
+    steps: dict[str, int]
+    """How many steps rest on `history`, how many on what is `declared`, and of how many it is a `guess`."""
+    guessed: list[str]
+    open_ended: list[str]
+    """Maps of which nobody knows how many items they will have."""
+    simulated: int
+
+
+@told
+class Estimate(TypedDict):
+    """What a plan will take. Times are in seconds."""
+
+    schema: Literal["perdure.estimate/1"]
+    plan: str
+    goal: str
+    seconds: Range
+    """In which somebody is at work."""
+    elapsed: Range
+    """From the beginning to the end, with what is waited for."""
+    waiting: Range
+    """For people."""
+    tokens: Range
+    usd: Range
+    unpriced: bool
+    """Whether models are asked whose price nobody knows."""
+    calls: Range
+    steps: Range
+    megabytes: Range
+    at_once: Range
+    succeeds: float
+    """How many of the runs succeed, as a share."""
+    guess: bool
+    """Whether some of it is a guess."""
+    basis: Basis
+    budget: list[dict[str, Any]]
+    """For each limit of the budget, whether it suffices."""
+    capacity: list[dict[str, Any]]
+    """What more of something would gain."""
+    advice: list[str]

@@ -1,11 +1,11 @@
 """Runs, as a listing and as one document."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from perdure.server.answers.questions import OpenQuestion
-from perdure.server.answers.told import Moment, Status, told
+from perdure.server.answers.told import Moment, Range, Status, told
 
 
 @told
@@ -249,3 +249,36 @@ class Artifacts(TypedDict):
     schema: Literal["perdure.artifacts/1"]
     run: str
     artifacts: list[Artifact]
+
+
+@told
+class Over(TypedDict):
+    """When a run will be over: one of two runs by `p50`, nine of ten by `p90`."""
+
+    p50: Moment | None
+    p90: Moment | None
+
+
+@told
+class Progress(TypedDict):
+    """How far a run is. What is left is in seconds; a run that has not begun has nothing to tell."""
+
+    schema: Literal["perdure.progress/1"]
+    id: str
+    at: Moment | None
+    """When this was so."""
+    over: Over | None
+    status: NotRequired[Status]
+    fraction: NotRequired[float]
+    """From 0 to 1, by the work that is done and that is expected to be left."""
+    left: NotRequired[Range]
+    """To its end, with people and the outside that are waited for."""
+    work_left: NotRequired[Range]
+    """With somebody at work."""
+    worked: NotRequired[float]
+    steps_over: NotRequired[int]
+    at_work: NotRequired[int]
+    waits: NotRequired[int]
+    """Questions to people that are open."""
+    guess: NotRequired[bool]
+    """Whether some of what is left had to be guessed."""

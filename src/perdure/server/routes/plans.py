@@ -8,9 +8,13 @@ from fastapi import Path
 from starlette.responses import Response
 
 from perdure.documents.checks import check_document, checked
+from perdure.documents.estimates import estimate_document
 from perdure.documents.plans import plan_document, planned_document
 from perdure.documents.rehearsals import rehearsal_document
 from perdure.documents.revisions import diff_document
+from perdure.estimates.forecast import Forecast
+from perdure.estimates.history import gather
+from perdure.estimates.parts import Layout
 from perdure.plan import Plan
 from perdure.plan.drawing.mermaid import mermaid
 from perdure.plan.drawing.page import html
@@ -21,7 +25,7 @@ from perdure.plan.reading import Reading
 from perdure.ports import UnknownArtifact
 from perdure.server.answers import plans
 from perdure.server.answers.revisions import Diff
-from perdure.server.bodies import Check, Compare, Draw, Make, Planned, Rehearse
+from perdure.server.bodies import Check, Compare, Draw, Estimate, Make, Planned, Rehearse
 from perdure.server.here import Here, Serving, answered, read_plan, reading_of
 from perdure.server.routing import Routes
 
@@ -70,6 +74,14 @@ async def rehearse_plan(here: Serving, asked: Rehearse) -> Response:
     like = {"like": (await here.journal.run(asked.like)).id} if asked.like else {}
     found = await here.engine.rehearse(plan, asked.inputs, seed=asked.seed, **like)
     return answered(rehearsal_document(found, here.engine.lacks(plan, asked.inputs)))
+
+
+@routes.post("/v1/plans/estimate", "read", plans.Estimate)
+async def estimate_plan(here: Serving, asked: Estimate) -> Response:
+    """Say what a plan will take: time, tokens, money, memory. Many runs of it are simulated, and nothing is done."""
+    plan, history = await _plan(here, asked), await gather(here.journal)
+    layout = Layout(plan, history, here.engine.known, asked.inputs)
+    return await asyncio.to_thread(lambda: answered(estimate_document(Forecast(layout))))
 
 
 @routes.post("/v1/plans/make", "run", plans.Planned)

@@ -15,15 +15,17 @@ from perdure.documents.failures import failures_document
 from perdure.documents.listing import found_runs, open_questions, runs_document
 from perdure.documents.owning import is_interrupted, wanted
 from perdure.documents.plans import plan_document
+from perdure.documents.progress import paced, progress_document
 from perdure.documents.revisions import Revision, revisions_among, revisions_document
 from perdure.documents.runs import run_document
 from perdure.engine import View
 from perdure.engine.auditing import audit
+from perdure.estimates.history import gather
 from perdure.journal.believing import believed
 from perdure.plan.problems import Problem
 from perdure.ports import Entry, Filter
 from perdure.server.answers import failures, revisions
-from perdure.server.answers.runs import Artifacts, Begun, Entries, Run, RunPlan, Runs
+from perdure.server.answers.runs import Artifacts, Begun, Entries, Progress, Run, RunPlan, Runs
 from perdure.server.answers.told import Status
 from perdure.server.bodies import Start
 from perdure.server.errors import Invalid
@@ -145,6 +147,14 @@ async def list_failures(here: Serving, run: str) -> Response:
         return answered(failures_document(view.run, view.after(entries).status, audit(entries)))
 
     return await folded(here, run, made)
+
+
+@routes.get("/v1/runs/{run}/progress", "read", Progress, (404,))
+async def show_progress(here: Serving, run: str) -> Response:
+    """Say how far a run is, and when it will be over, by what earlier runs took."""
+    id_, now = (await here.journal.run(run)).id, here.engine.host.clock.now()
+    _, pace = await paced(here.journal, id_, await gather(here.journal), here.engine.known)
+    return await asyncio.to_thread(lambda: answered(progress_document(id_, pace.progress(now), now)))
 
 
 @routes.get("/v1/runs/{run}/artifacts", "read", Artifacts, (404,))
