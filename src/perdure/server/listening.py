@@ -84,7 +84,8 @@ class Address:
             yield listener
 
     def _socket(self) -> socket.socket:
-        return socket.socket(socket.AF_INET6 if ":" in self.host else socket.AF_INET, socket.SOCK_STREAM)
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # said, so that asyncio sends at once
 
     def _cannot(self, error: OSError) -> CannotServe:
         if error.errno == errno.EADDRINUSE:
