@@ -34,6 +34,7 @@ def own(rounds: int) -> dict[str, list[str]]:
         "resumption": ["--rounds", f"{rounds}"],
         "replay": ["--rounds", f"{rounds + 2}"],
         "schedule": [],
+        "server": ["--rounds", f"{100 * rounds}"],
         "estimates": ["--worlds", "40" if rounds > 1 else "8"],
         "engine": ["--rounds", f"{rounds}"],
         "journal": ["--rounds", f"{rounds + 2}", "--entries", f"{1_000_000 if rounds > 1 else 100_000}"],
