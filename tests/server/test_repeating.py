@@ -98,6 +98,21 @@ async def test_a_key_that_is_none_is_refused(tmp_path, key):
         assert (answer.status_code, answer.json()["code"]) == (400, "PRD6024")
 
 
+async def test_e8_no_run_is_begun_where_too_many_are_at_work_and_the_same_request_may_come_again(tmp_path):
+    async with Client(tmp_path) as client:
+        wait = {"steps": [{"id": "come", "wait": {"signal": "go"}}]}
+        first = await client.post("k", plan=wait)
+        admitting = client._client._transport.app._app._app
+        admitting._most = 1
+        refused = await client.post("l", plan=wait)
+        assert (refused.status_code, refused.json()["code"]) == (429, "PRD6027")
+        assert refused.headers["retry-after"] == "1"
+        assert (await client.post("k", plan=wait)).json() == first.json(), "that one is begun"
+        assert (await client.post("p", f"/v1/runs/{first.json()['id']}/pause", reason="lunch")).status_code == 200
+        admitting._most = 2
+        assert (await client.post("l", plan=wait)).status_code == 202
+
+
 async def test_only_so_many_answers_are_remembered(tmp_path):
     async with Client(tmp_path) as client:
         repeating = client._client._transport.app._app

@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from perdure.engine.ids import given_id
 from perdure.ports import Ambiguous, Journal, UnknownRun
+from perdure.server.admitting import STARTS
 from perdure.server.asgi import App, Receive, Scoped, Send
 from perdure.server.callers import CALLER
 from perdure.server.here import NEW_RUN
@@ -24,7 +25,6 @@ from perdure.server.refusing import OddRequest, Refusal
 from perdure.server.routes.runs import begun
 from perdure.server.taking import again
 
-STARTS: Final = "/v1/runs"
 MOST: Final = 10_000
 LARGEST: Final = 100_000
 """Bytes of an answer that is remembered."""

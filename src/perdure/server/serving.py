@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from perdure.engine import Engine
 from perdure.engine.requests import BadRequest
+from perdure.server.admitting import Admitting
 from perdure.server.app import app_of
 from perdure.server.callers import Caller
 from perdure.server.doors import Doors
@@ -47,7 +48,7 @@ class Place:
 def guarded(engine: Engine, world: World, keys: Keys, names: Names) -> Guard:
     """The app of an engine behind its guard, to be served by whatever speaks ASGI."""
     app, now = app_of(engine, world), engine.host.clock.now
-    return Guard(Repeating(app, engine.journal), app.routes, Doors(keys, Sessions(now), names, now))
+    return Guard(Repeating(Admitting(app, engine), engine.journal), app.routes, Doors(keys, Sessions(now), names, now))
 
 
 class Serving:
