@@ -7,6 +7,10 @@ import pytest
 from elsewhere import elsewhere, guarded
 from program import perdure as program
 
+from perdure.cli.reaching import ask_owner
+from perdure.config import load
+from perdure.remote.errors import NotFromElsewhere
+
 ASK = """
 goal: Ask
 steps:
@@ -153,6 +157,19 @@ def test_the_settings_say_where_the_journal_is_and_db_says_that_it_is_here(place
     both = place.say("ls", *place.here, *place.there)
     assert both.returncode == 2
     assert "--db and --server both say" in both.stderr
+
+
+def test_what_is_begun_here_in_the_background_stays_here(place, tmp_path):
+    here, url = ("--db", tmp_path / "other.db"), place.there[1]
+    run = place.say("run", "fail.yaml", "--detach", *here, PERDURE_SERVER=url).stdout.strip()
+    assert run in place.say("ls", *here, PERDURE_SERVER=url).stdout
+    assert run not in place.say("ls", "--all", PERDURE_SERVER=url).stdout
+
+
+async def test_no_message_goes_elsewhere_for_a_command_that_is_given_here_alone(tmp_path):
+    settings = load(env={"HOME": str(tmp_path), "PERDURE_SERVER": "http://127.0.0.1:1"}, cwd=tmp_path).settings
+    with pytest.raises(NotFromElsewhere):
+        await ask_owner(settings, {"do": "who"})
 
 
 @pytest.mark.parametrize(

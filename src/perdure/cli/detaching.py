@@ -14,11 +14,12 @@ import click
 
 from perdure.cli.driving import NOT_HERE, Manner, NotThere, carry_out
 from perdure.cli.jobs import Job, job_of
+from perdure.cli.journals import settings_for
 from perdure.cli.manners import all_tools_from
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import ask_owner
 from perdure.cli.toolsets import toolset_here
-from perdure.config import Settings, load
+from perdure.config import Settings
 from perdure.control import NoOwner, OwnerRefused
 from perdure.errors import HandedOn, PerdureError
 from perdure.plan.visible import visible
@@ -138,7 +139,7 @@ def main() -> None:
 
 
 def _carry_out(order: Mapping[str, Any], tell: IO[bytes]) -> int:
-    settings = load({"db": order["db"], "network_disk": order["network"]}, planning=True).settings
+    settings = settings_for(order["db"], network_disk=order["network"])  # here, whatever the environment says
     addresses = tuple(order["tools"])
 
     def begun(run: str) -> None:

@@ -79,6 +79,7 @@ async def owner_or(settings: Settings, request: Mapping[str, Any], here: Callabl
 
 async def ask_owner(settings: Settings, request: Mapping[str, Any]) -> Reached:
     """Have a request done by the owner; `NoOwner` if there is none."""
+    check_here(settings)
     for left in reversed(range(TRIES)):
         try:
             reply = await _reply(settings, request)
