@@ -32,6 +32,8 @@ from perdure.config.settings import SETTINGS
 from perdure.core.events import EVENTS, Event
 from perdure.core.values import NULL
 from perdure.kits.coding.framing import templates
+from perdure.observing.live import LIVE, PREFIX
+from perdure.observing.metrics import METRICS
 from perdure.plan import Plan
 from perdure.plan.drawing.svg import svg
 from perdure.plan.drawing.tree import plain_tree
@@ -227,6 +229,15 @@ def _facts(event: type[Event]) -> Iterator[str]:
         yield f"| `{field.name}` | {kind} | {default} | {_cell(meanings(event)[field.name])} |\n"
 
 
+def metrics() -> Iterator[str]:
+    """Every metric, with the labels that it has."""
+    yield "| metric | kind | labels | meaning |\n|---|---|---|---|\n"
+    for metric in sorted((*METRICS.values(), *LIVE), key=lambda each: each.name):
+        kind = "histogram" if metric.bounds else "gauge" if metric in LIVE else "counter"
+        name = f"{PREFIX}{metric.name}{'_total' if kind == 'counter' else ''}"
+        yield f"| `{name}` | {kind} | {', '.join(f'`{each}`' for each in metric.labels)} | {_cell(metric.meaning)} |\n"
+
+
 def rules_on_failures() -> Iterator[str]:
     """Every word of a rule."""
     yield "| word | meaning |\n|---|---|\n"
@@ -271,6 +282,7 @@ GENERATED: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "tools": tools,
     "hands": hands,
     "events": events,
+    "metrics": metrics,
     "rules": rules_on_failures,
     "rulebook": rulebook,
     "contracts": contracts,

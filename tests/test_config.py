@@ -298,6 +298,7 @@ def test_every_setting_is_in_the_settings(loaded):
     tiers = {f"models.{tier}": "box:m" for tier in ("weak", "default", "strong")}
     place = {"providers.box.url": "http://localhost/v1", "providers.box.key": "BOX_KEY"}
     place |= {"providers.box.prices.MODEL.in": 1, "providers.box.prices.MODEL.out": "2.5"}
+    place |= {"traces.endpoint": "http://localhost:4318", "log.to": "stderr"}
     names = set(loaded({"limits.tools.TOOL": 1, "server.url": "https://runs", **tiers, **place}).settings.flat())
     assert names == {setting.name.replace("NAME", "box") for setting in SETTINGS}
 

@@ -15,7 +15,7 @@ from perdure.tools.sandbox import fixes, probes, root
 ROOT = Path(__file__).parents[1]
 FEW = ("bash", "env", "dirname", "id", "make")
 NODE = "echo v20.19.2"
-ALL = ("git", "bwrap", "strace", "node", "npm", "chromium")
+ALL = ("git", "bwrap", "strace", "node", "npm", "chromium", "prometheus")
 
 
 @pytest.fixture
@@ -95,12 +95,14 @@ def test_what_only_tests_want_is_told_and_left_out(machine):
         "  nodejs       Node 20 or newer, for tests with real MCP servers (optional)\n"
         "  npm          tests with real MCP servers (optional)\n"
         "  chromium     tests of the web page in a browser (optional)\n"
-        "Debian and Ubuntu: apt-get install strace nodejs npm chromium\n"
+        "  prometheus   tests with a real Prometheus (optional)\n"
+        "Debian and Ubuntu: apt-get install strace nodejs npm chromium prometheus\n"
     )
 
 
 @pytest.mark.parametrize(
-    ("absent", "package"), [("strace", "strace"), ("node", "nodejs"), ("npm", "npm"), ("chromium", "chromium")]
+    ("absent", "package"),
+    [("strace", "strace"), ("node", "nodejs"), ("npm", "npm"), ("chromium", "chromium"), ("prometheus", "prometheus")],
 )
 def test_in_ci_nothing_is_left_out(machine, absent, package):
     done = machine("scripts/parts", "test", has=sorted({*ALL} - {absent}), CI="true")

@@ -72,3 +72,7 @@ def test_no_journal_is_no_runs(place):
     found = stats(place)
     assert found["runs"]["started"] == 0
     assert found["runs"]["per_hour"] is None
+
+
+def test_x9_a_dashboard_is_printed(place):
+    assert json.loads(place.do("stats", "--dashboard").stdout)["title"] == "Perdure"

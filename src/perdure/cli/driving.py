@@ -22,6 +22,7 @@ from perdure.cli.interrupts import Interrupts
 from perdure.cli.jobs import Fork, Job, Resume, Retry, Rollback
 from perdure.cli.journals import opened
 from perdure.cli.kits import kit_document, kit_tools, kit_words
+from perdure.cli.observing import observed
 from perdure.cli.printing import print_json
 from perdure.cli.reaching import AGAIN, TRIES, ask_owner, is_owned, whoever
 from perdure.cli.reporting import report
@@ -105,7 +106,9 @@ class Manner:
                 models=lambda: models_of(self.settings.heads),
                 **granted(self.workspace),
             )
-            yield await closing.enter_async_context(opened)
+            engine = await closing.enter_async_context(opened)
+            await closing.enter_async_context(observed(engine, self.settings.telling))
+            yield engine
 
     def screen(self, view: View) -> Screen:
         """Where it is shown."""

@@ -58,7 +58,7 @@ EXAMPLES: Final = {
     ),
     "show": ("perdure show @last", "perdure show @last --failures", "perdure show @last --at 12"),
     "signal": ("perdure signal @last paid", "perdure signal @last paid '{\"amount\": 12}'"),
-    "stats": ("perdure stats", "perdure stats --since 7d --json"),
+    "stats": ("perdure stats", "perdure stats --since 7d --json", "perdure stats --dashboard > perdure.json"),
     "stop": ("perdure stop --all",),
     "tools": ("perdure tools ls", "perdure tools show shell.run"),
     "watch": ("perdure watch @last",),

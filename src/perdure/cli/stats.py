@@ -20,13 +20,21 @@ _SECOND: Final = 1000
 @click.option(
     "--since", callback=length_of_time, metavar="TIME", help="Only what happened since then, as in 7d or 12h ago."
 )
+@click.option("--dashboard", "for_grafana", is_flag=True, help="Print a dashboard for Grafana instead, as JSON.")
 @db_option
 @json_option
-def stats(since: float | None, db: str | None, as_json: bool) -> None:
+def stats(since: float | None, for_grafana: bool, db: str | None, as_json: bool) -> None:
     """Count what became of runs: how they ended, what they took, what failed, who was asked.
 
     Times and sizes are told as the numbers that half, and 90 of 100, stay below; they are about right.
+
+    What /metrics of a server tells is the same, for Prometheus; --dashboard prints one that shows it in Grafana.
     """
+    if for_grafana:
+        from perdure.observing.dashboard import dashboard  # noqa: PLC0415  only when it is asked for
+
+        click.echo(dashboard(), nl=False)
+        return
     now = int(time.time() * _SECOND)
     document = asyncio.run(_document(settings_for(db), now, 0 if since is None else now - int(since * _SECOND)))
     if as_json:

@@ -15,6 +15,7 @@ from perdure.config.places import Project, default_db, find_project, home_in, is
 from perdure.config.settings import (
     BY_NAME,
     FAILURES,
+    LOG,
     MODELS,
     PLANNING,
     PROVIDERS,
@@ -22,7 +23,9 @@ from perdure.config.settings import (
     SETTINGS,
     TABLES,
     TOOLS,
+    TRACES,
     Heads,
+    Telling,
 )
 from perdure.config.settings import ConfigError as ConfigError
 from perdure.config.settings import Limits as Limits
@@ -126,6 +129,7 @@ def _settings(heard: Mapping[str, Said]) -> Settings:
         found["network_disk"],
         found[PLANNING],
         server=Server(found.get(f"{SERVER}.url", ""), found[f"{SERVER}.key"], found[f"{SERVER}.plain"]),
+        telling=Telling(found.get(TRACES, ""), found.get(LOG, "")),
     )
 
 

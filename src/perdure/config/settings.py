@@ -18,6 +18,8 @@ ONE_TOOL: Final = f"{TOOLS}.TOOL"
 FAILURES: Final = "failures"
 """The table of rules on failures, which only the user has."""
 PLANNING: Final = "agent_planning"
+TRACES: Final = "traces.endpoint"
+LOG: Final = "log.to"
 MODELS: Final = "models"
 PROVIDERS: Final = "providers"
 PROVIDER_WORDS: Final = ("url", "key")
@@ -120,6 +122,16 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
+class Telling:
+    """Who is told what runs do, besides whoever looks at the journal."""
+
+    traces: str = ""
+    """Where a collector of OpenTelemetry is; empty: where the variables of the environment say, if they do."""
+    log: str = ""
+    """`stderr`, or the file that lines are added to; empty: none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set."""
 
@@ -132,6 +144,7 @@ class Settings:
     """What kind of failure is what, where the user says so."""
     heads: Heads = field(default_factory=Heads)
     server: Server = field(default_factory=Server)
+    telling: Telling = field(default_factory=Telling)
 
     def flat(self) -> dict[str, Value]:
         """Every setting by its full name."""
@@ -152,6 +165,7 @@ class Settings:
             "retention.keep": self.retention.keep,
             "network_disk": self.network_disk,
             "agent_planning": self.agent_planning,
+            **{name: text for name, text in {TRACES: self.telling.traces, LOG: self.telling.log}.items() if text},
             **tiers,
             **places,
             **({f"{SERVER}.url": self.server.url} if self.server.url else {}),
@@ -221,6 +235,20 @@ SETTINGS: Final = (
         user_only=True,
     ),
     Setting(
+        TRACES,
+        "text",
+        "",
+        "Where a collector of OpenTelemetry takes traces, as in `http://localhost:4318`; `OTEL_*` holds, too.",
+        user_only=True,
+    ),
+    Setting(
+        LOG,
+        "text",
+        "",
+        "Where runs are told of in lines of JSON while they go on: `stderr`, or a file that they are added to.",
+        user_only=True,
+    ),
+    Setting(
         f"{MODELS}.default",
         "model",
         "",
@@ -277,7 +305,7 @@ SETTINGS: Final = (
     ),
 )
 BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
-TABLES: Final = {"limits", TOOLS, "retention", MODELS, PROVIDERS, SERVER}
+TABLES: Final = {"limits", TOOLS, "retention", "traces", "log", MODELS, PROVIDERS, SERVER}
 POLICY_WORDS: Final = frozenset(
     ("policy", "files", "network", "commands", "tools", "resources", "ask", "deny", "sandbox", "secrets", "http")
 )

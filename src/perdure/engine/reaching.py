@@ -32,6 +32,7 @@ BESIDE: Final = (
     ".v2",
     ".v3",
     HANDS,
+    ".observed",
 )
 """What may lie beside a journal."""
 

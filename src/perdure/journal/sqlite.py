@@ -111,6 +111,11 @@ class SqliteJournal:
             self._indexing.soon()
         return kept
 
+    def time_commits(self, hear: Callable[[float], None]) -> None:
+        """Have somebody told how many seconds each commit takes, from any thread."""
+        if self._writer is not None:
+            self._writer.timed = hear
+
     def _writing(self) -> Writer:
         if self._writer is None:
             raise Closed("the journal was opened for reading only", "open it without read_only")

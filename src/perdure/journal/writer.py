@@ -41,6 +41,10 @@ class _Job:
     future: asyncio.Future[Any]
 
 
+def _unheard(_: float) -> None:
+    """Where times go when nobody listens."""
+
+
 class _Pace:
     """Whether the disk is quick enough to be waited for. Every commit counts, whichever thread has done it."""
 
@@ -69,6 +73,8 @@ class Writer:
         self._mine = threading.Lock()
         """Held by whoever uses the store."""
         self._pace = _Pace()
+        self.timed: Callable[[float], None] = _unheard
+        """Told how long each commit took, from whichever thread has done it."""
         self._thread = threading.Thread(target=self._work, name="perdure-journal", daemon=True)
         self._thread.start()
 
@@ -103,7 +109,7 @@ class Writer:
         """Two changes of threads cost more than a quick disk takes."""
         began = time.perf_counter()
         (error,) = self._store.commit((turn,))
-        self._pace.took(time.perf_counter() - began)
+        self._took(time.perf_counter() - began)
         if error is None:
             future.set_result(None)
             self._committed((turn.run,))
@@ -111,6 +117,10 @@ class Writer:
             future.set_exception(error)
         if self._store.wants_care:
             self._queue.put(_Job(self._tend, self._future()))
+
+    def _took(self, seconds: float) -> None:
+        self._pace.took(seconds)
+        self.timed(seconds)
 
     def do(self, work: Callable[[], Result]) -> asyncio.Future[Result]:
         """Queue other work on the store, between two commits."""
@@ -173,7 +183,7 @@ class Writer:
     def _commit(self, batch: Sequence[_Append]) -> None:
         began = time.perf_counter()
         outcomes = self._store.commit([item.turn for item in batch])
-        self._pace.took(time.perf_counter() - began)
+        self._took(time.perf_counter() - began)
         _tell([(item.future, None, error) for item, error in zip(batch, outcomes, strict=True)], self._committed, batch)
         self._tend()
 

@@ -1,7 +1,7 @@
 """Counts: numbers by name and labels, which can be added up. No label names a run, and none has many values."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -119,10 +119,24 @@ class Counts:
         return found
 
     def data(self) -> dict[str, Any]:
-        """As JSON."""
+        """As JSON, to go on with later."""
         return {
             "numbers": [[name, *labels, amount] for (name, labels), amount in self.numbers.items()],
             "histograms": [
                 [name, *labels, each.buckets, each.total] for (name, labels), each in self.histograms.items()
             ],
         }
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any], metrics: Mapping[str, Metric]) -> "Counts":
+        """What was counted before. What a release does not count any more, or counts otherwise, is left out."""
+        counts = cls()
+        for name, *labels, amount in data["numbers"]:
+            if name in metrics and len(labels) == len(metrics[name].labels) and not metrics[name].bounds:
+                counts.numbers[name, counts._bounded(metrics[name], labels)] = amount
+        for name, *labels, buckets, total in data["histograms"]:
+            metric = metrics.get(name)
+            if metric and len(labels) == len(metric.labels) and len(buckets) == len(metric.bounds) + 1:
+                found = Histogram(metric.bounds, buckets, total)
+                counts.histograms[name, counts._bounded(metric, labels)] = found
+        return counts

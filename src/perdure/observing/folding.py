@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
+from msgspec import structs
 
 from perdure.core.events import ADJUSTER, NEXT_STEPS, PLANNER, REPLANNER, NamesMapped
 from perdure.observing.happenings import Happening
@@ -46,7 +47,7 @@ class Fold:
     def pause(self, run: str) -> list[Happening]:
         """At the end of a turn: whether the run rests now."""
         story = self.story(run)
-        return [story.rested("rested")] if story.active is not None and story.rests else []
+        return [*story.rest("rested")] if story.active is not None and story.rests else []
 
     def forget(self, run: str) -> None:
         """Nothing more is expected of a run. If something comes, what it had been has to be told first."""
@@ -56,7 +57,7 @@ class Fold:
 def _taken(story: Story, entry: Entry) -> list[Happening]:
     is_lost = entry.type == "attempt_lost"
     is_found_dead = is_lost and not story.is_losing and story.active is not None
-    found = [story.rested("lost")] if is_found_dead else []  # somebody else goes on from here
+    found = [*story.rest("lost")] if is_found_dead else []  # somebody else goes on from here
     story.is_losing = is_lost
     story.seq, story.at = entry.seq, max(story.at, entry.at)
     story.active = story.active or story.now()
@@ -74,7 +75,8 @@ def _taken(story: Story, entry: Entry) -> list[Happening]:
 
 
 def _started(story: Story, body: Body) -> Iterator[Happening]:
-    story.naming = Naming(story.documents, str(body.get("plan", "")))
+    story.digest = str(body.get("plan", ""))
+    story.naming = Naming(story.documents, story.digest)
     document = story.naming.document
     story.plan, story.planner = document.name, document.planner
     story.parent, story.session = str(body.get("parent", "")), str(body.get("session", ""))
@@ -92,17 +94,20 @@ def _forked(story: Story, _: Body) -> Iterator[Happening]:
 
 def _ended(story: Story, body: Body) -> Iterator[Happening]:
     status, failure = str(body.get("status", "")), _kind_of(body.get("failure"))
+    story.failure = failure
     story.drop()
     yield story.told("run", story.began, name=story.plan, number=story.over, exit=status, failure=failure)
 
 
 def _reopened(story: Story, _: Body) -> Iterator[Happening]:
     """It ends again, and is measured from here on."""
+    story.failure = ""
     story.began = story.now()
     return iter(())
 
 
 def _revised(story: Story, body: Body) -> Iterator[Happening]:
+    story.revisions += 1
     if story.naming is not None:
         story.naming.revised(body.get("edits", ()))
     after, kind = str(body.get("after", "")), str(body.get("kind", ""))
@@ -142,6 +147,8 @@ def _visited(story: Story, body: Body) -> Iterator[Happening]:
     begun = story.visits.pop(step, None) or story.now(visit)
     story.over += 1
     exit_, failure = str(body.get("exit", "success")), _kind_of(body.get("failure"))
+    if begun.word:
+        yield story.worked(step, begun, exit=exit_, failure=failure)
     yield story.about("visit", step, begun, visit=visit, strategy=begun.word, exit=exit_, failure=failure)
 
 
@@ -192,7 +199,9 @@ def _tried(story: Story, body: Body) -> Iterator[Happening]:
 
 
 def _lost(story: Story, body: Body) -> Iterator[Happening]:
-    yield _attempt(story, body, "lost", "in_doubt")
+    """Its process is gone since the run was last at work, however long ago that was."""
+    found = _attempt(story, body, "lost", "in_doubt")
+    yield structs.replace(found, till=max(found.at, min(found.till, story.rested_at)))
 
 
 def _attempt(story: Story, body: Body, exit_: str, failure: str) -> Happening:
@@ -201,7 +210,8 @@ def _attempt(story: Story, body: Body, exit_: str, failure: str) -> Happening:
     kind, name = ("judge", "") if deed == "judge" else story.callee(step)
     usage: Body = body.get("usage") or {}
     used = {"tokens": usage.get("tokens", 0), "calls": usage.get("calls", 0), "usd": usage.get("usd")}
-    about = {"visit": begun.visit, "attempt": begun.attempt, "deed": deed, "kind": kind, "name": name}
+    about: dict[str, Any] = {"visit": begun.visit, "attempt": begun.attempt, "deed": deed, "kind": kind, "name": name}
+    about["inside"] = story.inside(step)
     return story.told("attempt", begun, step, exit=exit_, failure=failure, **about, **used)
 
 

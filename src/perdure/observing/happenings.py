@@ -6,11 +6,12 @@ import msgspec
 
 What = Literal[
     "started", "run", "activation", "visit", "passed", "attempt", "retry", "rung", "asked", "question", "revision",
-    "refusal", "kept",
+    "refusal", "kept", "worked",
 ]  # fmt: skip
 """`started`, `asked`: somebody has begun a run, or is asked; `run`, `question`: how that ended. `activation`: a run was
 at work without a rest. `visit`, `attempt`: of a step. `passed`: a step was not entered. `retry`, `rung`: what was done
-about a failure. `revision`, `refusal`: of the plan. `kept`: an effect that could not be taken back."""
+about a failure. `revision`, `refusal`: of the plan. `kept`: an effect that could not be taken back. `worked`: an
+agent was at its work, as long as the run was at work without a rest."""
 
 
 class Happening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -28,6 +29,10 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     attempt: int = 0
     first: int = 0
     """The fact that tells its beginning."""
+    within: int = 0
+    """The fact with which the run was at work when it began."""
+    inside: tuple[str, int] = ("", 0)
+    """The agent whose steps it is one of, by its step and visit."""
     kind: str = ""
     """Of a step: what it calls, or its kind. Of a question, what it is about."""
     name: str = ""

@@ -66,6 +66,16 @@ ANSWER_SECONDS: Final = Metric(
     "answer_duration_seconds", "How long questions were open until an answer.", ("about",), _LONG
 )
 
+METRICS: Final = {
+    each.name: each
+    for each in (
+        STARTED, RUNS, RUNS_BY_PLANNER, RUN_SECONDS, PLAN_STEPS, RUN_STEPS, STEPS, STEP_SECONDS, PASSED, ATTEMPTS,
+        ATTEMPT_SECONDS, FAILURES, FAILED_RUNS, RETRIES, RUNGS, KEPT, TOKENS, CALLS, COST, UNPRICED, PLANNING_SECONDS,
+        CHOSEN, REVISIONS, REFUSALS, ASKED, ANSWERED, ANSWER_SECONDS,
+    )
+}  # fmt: skip
+"""All that is counted from facts, by name."""
+
 
 def count(counts: Counts, happenings: Iterable[Happening]) -> None:
     """Add what some happenings come to."""

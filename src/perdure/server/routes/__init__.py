@@ -9,6 +9,7 @@ from perdure.server.routes import (
     journal,
     memory,
     messages,
+    metrics,
     plans,
     questions,
     runs,
@@ -16,6 +17,7 @@ from perdure.server.routes import (
 )
 
 ALL: Final = tuple(
-    each.routes for each in (runs, events, messages, questions, plans, artifacts, world, memory, house, journal)
+    each.routes
+    for each in (runs, events, messages, questions, plans, artifacts, world, memory, house, metrics, journal)
 )
 """In the order in which they are told of."""
