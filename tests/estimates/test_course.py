@@ -242,3 +242,8 @@ def test_a_plan_that_is_called_by_name_is_looked_into_if_it_is_known():
     assert Course(layout, Random(1), spread=0).run().took == 7 * SECOND
     unknown = Course(Layout(plan, History(), Means()), Random(1), spread=0).run()
     assert (unknown.exit, unknown.took) == ("success", 60 * SECOND)
+
+
+def test_a_map_of_many_items_is_no_run_that_does_not_end():
+    plan = {"steps": [{"id": "m", "map": list(range(30_000)), "limit": 50, "steps": [step("a", 1)]}]}
+    assert took(plan).took == 600 * SECOND

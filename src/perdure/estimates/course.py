@@ -21,7 +21,7 @@ from perdure.plan.model.steps import CheckpointStep, DecideStep, DoneStep, FailS
 
 MOST_VISITS: Final = 40
 """A run that visits each step so often, in the middle, is taken for one that does not end."""
-LEAST_VISITS: Final = 2_000
+LEAST_VISITS: Final = 20_000
 
 
 class Course:
@@ -43,7 +43,7 @@ class Course:
         self._numbers = 0
         self.places = Places(layout.means, extra, self._start)
         self._flying = 0
-        self._most = max(LEAST_VISITS, MOST_VISITS * len(layout.drawers))
+        self._most = max(LEAST_VISITS, MOST_VISITS * len(layout.drawers)) + 2 * layout.items
         self._megabytes = 0.0
 
     # ------------------------------------------------------------ the clock

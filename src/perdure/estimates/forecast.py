@@ -19,6 +19,8 @@ MOST_RUNS: Final = 400
 LEAST_RUNS: Final = 40
 MOST_STEPS: Final = 160_000
 """Steps that are simulated, of all runs together."""
+LARGEST: Final = 5
+"""A plan that is so large gets fewer runs than are wanted at least, so many times as many steps in all."""
 LEAST_GOOD: Final = 20
 """So many runs have to succeed, or those that failed count too."""
 COMMON_WIDTH: Final = 0.25
@@ -117,7 +119,7 @@ def simulated(run: Callable[[int], Taken], most: int, steps_in_all: int = MOST_S
     """As many runs as are wanted, or as can be had in bounded time."""
     taken, steps = list[Taken](), 0
     least = LEAST_RUNS * steps_in_all // MOST_STEPS
-    while len(taken) < most and (steps < steps_in_all or len(taken) < least):
+    while len(taken) < most and (steps < steps_in_all or (len(taken) < least and steps < LARGEST * steps_in_all)):
         taken.append(run(len(taken)))
         steps += taken[-1].steps
     return taken

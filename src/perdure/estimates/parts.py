@@ -115,6 +115,8 @@ class Layout:
         self.identity = outline.plan.name or outline.digest
         self.parts: dict[Node, Part] = {}
         """The parts of the plan itself, by their nodes."""
+        self.items = 0
+        """Steps that the items of its maps have, at most."""
         self.root = self._tree(outline, outline.index.root, self.identity, 0, self.parts)
 
     def _tree(self, outline: Outline, top: Node, plan: str, depth: int, parts: dict[Node, Part]) -> Part:
@@ -175,6 +177,7 @@ class Layout:
             )  # fmt: skip
             part.kind = "map"
             part.items, part.is_open = self._items(plan, step)
+            self.items += max(part.items) * (len(part.children) + 1)
         if isinstance(holder, (Plan, Grouping)):
             part.limit, part.join = holder.limit, holder.join
         return part
