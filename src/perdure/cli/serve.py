@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from perdure.cli.besides import beside
 from perdure.cli.codes import OK
 from perdure.cli.driving import PATIENCE, Manner
 from perdure.cli.interrupts import Interrupts, carried_out
@@ -88,12 +89,14 @@ async def _serve(manner: Manner, given: Mapping[str, Any]) -> int:
     address.check(is_meant=given["insecure_bind"], has_keys=bool(keys.all()))
     with Interrupts() as interrupts, address.bound() as listener:
         async with _owned(manner, given["patience"]) as engine:
-            place = Place(listener, keys, address, given["urls"], given["patience"])
-            async with serving(engine, Yours(manner), place) as server:
-                await _go_on(engine)
-                _say_where(server, manner, as_json=given["as_json"])
-                await interrupts.asked.wait()
-                click.echo("stopping at a safe point; once more leaves at once", err=True)
+            world = Yours(manner)
+            async with beside(engine, world) as others:
+                place = Place(listener, keys, address, given["urls"], given["patience"], others)
+                async with serving(engine, world, place) as server:
+                    await _go_on(engine)
+                    _say_where(server, manner, as_json=given["as_json"])
+                    await interrupts.asked.wait()
+                    click.echo("stopping at a safe point; once more leaves at once", err=True)
     return OK
 
 

@@ -69,7 +69,7 @@ class Questions:
     async def consent(self, context: Ctx, run: str, question: str, value: Any) -> Consent | Elicit[Consent]:
         """What there is of a person's consent: the caller's own, or what a person says who is shown the proposal."""
         caller = self._callers(context)
-        caller.check(RUN)
+        caller.check(APPROVE if caller.may(APPROVE) else RUN)
         view = await self._asking(run, question)
         if caller.may(APPROVE):
             return Consent(confirm=True)

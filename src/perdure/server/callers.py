@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
+from starlette.requests import HTTPConnection
 
 from perdure.server.scopes import ALL, Scope
 
@@ -24,8 +25,13 @@ class Caller:
         return self.name or said
 
 
-async def _caller(request: Request) -> Caller:
+def caller_of(request: HTTPConnection) -> Caller:
+    """Who a request comes from."""
     return getattr(request.state, CALLER, None) or Caller()
+
+
+async def _caller(request: Request) -> Caller:
+    return caller_of(request)
 
 
 Asking = Annotated[Caller, Depends(_caller)]

@@ -10,6 +10,8 @@ from perdure.engine import Engine
 from perdure.engine.requests import BadRequest
 from perdure.server.admitting import Admitting
 from perdure.server.app import app_of
+from perdure.server.asgi import App
+from perdure.server.beside import NONE, add_beside
 from perdure.server.callers import Caller
 from perdure.server.doors import Doors
 from perdure.server.guard import Guard
@@ -38,6 +40,8 @@ class Place:
     """How it is reached from elsewhere, as by a proxy that speaks TLS."""
     patience: float = 5.0
     """Seconds that answers get when it closes."""
+    beside: Mapping[str, App] = field(default_factory=dict[str, App])
+    """Other faces behind the same guard, by their path."""
 
     @property
     def port(self) -> int:
@@ -45,9 +49,10 @@ class Place:
         return self.listener.getsockname()[1]
 
 
-def guarded(engine: Engine, world: World, keys: Keys, names: Names) -> Guard:
-    """The app of an engine behind its guard, to be served by whatever speaks ASGI."""
+def guarded(engine: Engine, world: World, keys: Keys, names: Names, beside: Mapping[str, App] = NONE) -> Guard:
+    """The app of an engine behind its guard, to be served by whatever speaks ASGI; and others `beside` it, by path."""
     app, now = app_of(engine, world), engine.host.clock.now
+    add_beside(app, beside)
     return Guard(Repeating(Admitting(app, engine), engine.journal), app.routes, Doors(keys, Sessions(now), names, now))
 
 
@@ -78,7 +83,7 @@ class Serving:
 async def serving(engine: Engine, world: World, place: Place) -> AsyncGenerator[Serving]:
     """Serve as long as the block lasts."""
     names = names_of(place.address.host, place.port, tls=place.address.is_tls, also=place.urls)
-    guard = guarded(engine, world, place.keys, names)
+    guard = guarded(engine, world, place.keys, names, place.beside)
     opened = Serving(guard)
     with kept_from_tools(place.port):
         async with served(guard, place.listener, place.address, place.patience):
