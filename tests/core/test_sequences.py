@@ -48,6 +48,7 @@ def test_no_invariant_is_broken_by_any_sequence(shard, trials):
         27,
         105,
         351,
+        1078,
         1157,
         10117,
         10483,

@@ -10,7 +10,7 @@ class Promises:
     """What is known of a run by its facts alone."""
 
     def __init__(self):
-        self._open, self._done, self._doubts, self._asked = set(), set(), {}, {}
+        self._open, self._done, self._doubts, self._asked = set(), {}, {}, {}
         self._stopping = False
 
     def hold(self, state, events):
@@ -38,11 +38,14 @@ class Promises:
                 self._stopping = True
             case e.RunReopened():
                 self._stopping = False
-                self._done -= {(each.key, each.visit) for each in state.cells[event.step].around}  # their visits go on
+                around = {(each.key, each.visit) for each in state.cells[event.step].around}
+                self._done = {  # visits around it go on, and so do those that were cut off
+                    about: exit_ for about, exit_ in self._done.items() if about not in around and exit_ != "cancelled"
+                }
             case _:
                 pass
         if e.ends_step(event) and not is_in_doubt(event) and not isinstance(event, e.StepPassed):
-            self._done.add((event.step, event.visit))
+            self._done[event.step, event.visit] = event.exit
 
     def _begin(self, state, event):
         about = (event.step, event.visit)
