@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,10 @@ async def test_e16_a_first_run_is_checked_tried_and_started():
         await expect(page.get_by_text("The plan can be carried out.")).to_be_visible()
         await page.get_by_role("button", name="Dry run").click()
         await expect(page.get_by_role("heading", name="What it would do")).to_be_visible()
+        taken = page.get_by_label("What it would take")
+        await expect(taken.get_by_role("row", name="Tokens 0 0")).to_be_visible()
+        await expect(taken).to_contain_text("Some of it is a guess.")
+        await expect(taken).to_contain_text("run it once, or write")
         await page.get_by_role("button", name="Start", exact=True).click()
         await status(page, "succeeded")
         await step(page, "weigh")
@@ -98,6 +103,20 @@ async def test_e16_a_question_says_what_follows_and_is_answered():
         await status(page, "succeeded")
         await page.get_by_role("tab", name="Log").click()
         await expect(page.locator(".fact-said", has_text="(it is late)")).to_be_visible()
+
+
+async def test_e8_how_far_a_run_is_is_told_while_it_goes_on():
+    async with served(tools=TOOLS) as (url, engine), browsing() as page:
+        run = await started(engine)
+        await page.goto(f"{url}/runs/{run.id}")
+        progress = page.get_by_label("Progress", exact=True)
+        await expect(progress).to_contain_text(
+            re.compile(r"\d+ %, over at .+, by .+ at the latest in nine of ten cases")
+        )
+        await expect(progress).to_contain_text("This is a guess")
+        await expect(progress).to_contain_text("It waits for an answer of people")
+        await run.answer("q_sure_1", "approved")
+        await expect(progress).to_be_hidden()
 
 
 async def test_what_strangers_say_is_shown_as_it_is():

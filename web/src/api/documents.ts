@@ -55,6 +55,37 @@ export type RunDocument = {
   usage: { budgets: { [step: string]: { [word: string]: Account } } };
 };
 
+/** What half of all runs stay below, and what nine of ten do. */
+export type Range = { p50: number; p90: number; mean: number };
+
+export type Progress = {
+  over: { p50: string | null; p90: string | null } | null;
+  fraction?: number;
+  left?: Range;
+  waits?: number;
+  guess?: boolean;
+};
+
+export type Allowance = { of: string; limit: number; p90: number; suffices: boolean };
+
+export type Gain = { of: string; waited: number; saves: number };
+
+export type Estimate = {
+  seconds: Range;
+  elapsed: Range;
+  waiting: Range;
+  tokens: Range;
+  usd: Range;
+  unpriced: boolean;
+  calls: Range;
+  succeeds: number;
+  guess: boolean;
+  basis: { runs: number; steps: { [word: string]: number }; guessed: string[]; open_ended: string[]; simulated: number };
+  budget: Allowance[];
+  capacity: Gain[];
+  advice: string[];
+};
+
 export type Question = {
   number: number;
   run: string;

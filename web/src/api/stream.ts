@@ -2,7 +2,7 @@
 
 import type { Turn } from "./documents.ts";
 
-export type Heard = { turn: (turn: Turn) => void; progress?: (said: unknown) => void; state: (isOpen: boolean) => void };
+export type Heard = { turn: (turn: Turn) => void; state: (isOpen: boolean) => void };
 
 /** Listens until it is told to stop. After a break the browser says where it was, and nothing is missed. */
 export function listen(runs: readonly string[], after: number | undefined, heard: Heard): () => void {
@@ -17,7 +17,6 @@ export function listen(runs: readonly string[], after: number | undefined, heard
       if (event.lastEventId) words.set("after", event.lastEventId);
       heard.turn(JSON.parse(event.data) as Turn);
     });
-    source.addEventListener("progress", (event) => heard.progress?.(JSON.parse(event.data)));
     source.addEventListener("error", () => {
       heard.state(false);
       if (source.readyState !== EventSource.CLOSED) return; // the browser tries again by itself

@@ -11,6 +11,13 @@ export function moment(at: number | string | null | undefined): string {
   return at === null || at === undefined ? "" : DAY.format(new Date(at));
 }
 
+/** A moment near to now: the day is said only where it is another one. */
+export function soon(at: string | null): string {
+  if (at === null) return "";
+  const then = new Date(at);
+  return then.toDateString() === new Date().toDateString() ? CLOCK.format(then) : DAY.format(then);
+}
+
 export function span(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000;
   if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;

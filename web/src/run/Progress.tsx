@@ -1,32 +1,35 @@
 import { useQuery } from "@tanstack/react-query";
 
+import type { Progress as Told } from "../api/documents.ts";
 import { get, pathOf } from "../api/http.ts";
-import { Refused } from "../api/problem.ts";
-import { moment } from "../parts/times.ts";
+import { soon } from "../parts/times.ts";
+import { useCalm } from "../parts/useCalm.ts";
 
-type Told = { fraction?: number | null; eta?: string | null; remaining?: number | null; message?: string | null };
+/** Milliseconds between two looks: after facts, and where nothing happens. The server simulates runs for each of them. */
+const PAUSE = 4_000;
+const SILENCE = 20_000;
 
-type Given = { run: string; told: unknown; version: number; isOver: boolean };
-
-/** How far a run is, where the server can say so. */
-export function Progress({ run, told, version, isOver }: Given) {
+/** How far a run is that goes on, and when it will be over, as far as the server can say so. */
+export function Progress({ run, seq }: { run: string; seq: number }) {
   const found = useQuery({
-    queryKey: ["progress", run, version],
+    queryKey: ["progress", run, useCalm(seq, PAUSE)],
     queryFn: () => get<Told>(pathOf("runs", run, "progress")),
-    enabled: !isOver,
+    refetchInterval: SILENCE,
     placeholderData: (known) => known,
-    retry: (count, error) => count < 1 && !(error instanceof Refused),
   });
-  const seen = (told as Told | null) ?? found.data;
-  if (isOver || typeof seen?.fraction !== "number") return null;
-  const percent = Math.round(seen.fraction * 100);
+  const { fraction, over, guess, waits } = found.data ?? {};
+  if (fraction === undefined) return null;
+  const percent = `${Math.floor(fraction * 100)} %`;
   return (
     <section aria-label="Progress">
       <h3>Progress</h3>
-      <progress value={seen.fraction} max={1} aria-label={`${percent} %`} />
-      <p className="quiet">
-        {percent} %{seen.eta && `, expected to be over ${moment(seen.eta)}`}
+      <progress value={fraction} max={1} aria-label={percent} />
+      <p>
+        {percent}
+        {over && `, over at ${soon(over.p50)}, by ${soon(over.p90)} at the latest in nine of ten cases`}
       </p>
+      {guess && <p className="quiet">This is a guess: nobody knows yet what some of the steps take.</p>}
+      {waits ? <p className="quiet">It waits for {waits === 1 ? "an answer" : `${waits} answers`} of people; how long that takes is known from earlier ones, or not at all.</p> : null}
     </section>
   );
 }

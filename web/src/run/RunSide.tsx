@@ -17,7 +17,7 @@ export function RunSide({ shown, document }: { shown: Shown; document: RunDocume
   return (
     <aside className="inspector" aria-label="The run as a whole">
       {asks && <Asked run={state.run} key={[...state.questions.keys()].join()} />}
-      {!shown.isPast && <Progress run={state.run} told={shown.progress} version={calm} isOver={state.ended !== null} />}
+      {!shown.isPast && state.root && !state.ended && <Progress run={state.run} seq={state.seq} />}
       <Budgets budgets={document?.usage.budgets ?? {}} />
       {failed && <FailureList run={state.run} version={calm} />}
       {state.ended?.status === "succeeded" && document && (

@@ -16,7 +16,6 @@ export type Seen = {
   readonly isLive: boolean;
   readonly isLoaded: boolean;
   readonly error: unknown;
-  readonly progress: unknown;
 };
 
 export class Follower {
@@ -37,7 +36,7 @@ export class Follower {
     this.run = run;
     this.library = new Library(run);
     this.state = new State(run, this.library);
-    const blank = { version: 0, isLive: false, isLoaded: false, error: null, progress: null };
+    const blank = { version: 0, isLive: false, isLoaded: false, error: null };
     this.seen = { entries: this.entries, state: this.state, ...blank };
   }
 
@@ -55,7 +54,6 @@ export class Follower {
       if (this.closed) return;
       this.stop = listen([this.run], arrival, {
         turn: (turn) => this.take(turn),
-        progress: (progress) => this.tell({ progress }),
         state: (isLive) => this.opened(isLive),
       });
     });

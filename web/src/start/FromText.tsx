@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ChangeEvent, useState } from "react";
 
+import type { Estimate as Taken } from "../api/documents.ts";
 import { post } from "../api/http.ts";
 import { nonce } from "../api/nonce.ts";
 import type { Flaw } from "../api/problem.ts";
@@ -9,6 +10,7 @@ import { Json } from "../inspector/Json.tsx";
 import { Failed } from "../parts/Failed.tsx";
 import { Flaws } from "../parts/Flaws.tsx";
 import { useCalm } from "../parts/useCalm.ts";
+import { Estimate } from "./Estimate.tsx";
 
 type Checked = { plans: { ok: boolean; problems: Flaw[]; measures: Value }[] };
 type Given = { text: string; onText: (text: string) => void; onBegun: (run: string) => void };
@@ -29,6 +31,7 @@ export function FromText({ text, onText, onBegun }: Given) {
   const given = readInputs(inputs);
   const body = { text, inputs: given ?? {} };
   const trial = useMutation({ mutationFn: () => post<Value>("/v1/plans/rehearse", body) });
+  const estimate = useMutation({ mutationFn: () => post<Taken>("/v1/plans/estimate", body) });
   const start = useMutation({
     mutationFn: () => post<{ id: string }>("/v1/runs", { ...body, ...(session ? { session } : {}) }, { "Idempotency-Key": nonce() }),
     onSuccess: (begun) => onBegun(begun.id),
@@ -53,14 +56,22 @@ export function FromText({ text, onText, onBegun }: Given) {
         Session <input value={session} onChange={(event) => setSession(event.target.value)} />
       </label>
       <div className="tools">
-        <button type="button" disabled={!isReady || trial.isPending} onClick={() => trial.mutate()}>
+        <button
+          type="button"
+          disabled={!isReady || trial.isPending || estimate.isPending}
+          onClick={() => {
+            trial.mutate();
+            estimate.mutate();
+          }}
+        >
           Dry run
         </button>
         <button type="button" className="main" disabled={!isReady || start.isPending} onClick={() => start.mutate()}>
           Start
         </button>
       </div>
-      <Failed error={trial.error ?? start.error} />
+      <Failed error={trial.error ?? estimate.error ?? start.error} />
+      {estimate.data && <Estimate told={estimate.data} />}
       {trial.data !== undefined && (
         <section aria-label="What it would do">
           <h3>What it would do</h3>
