@@ -21,9 +21,8 @@ def main() -> int:
     """Build it where that is needed."""
     if not is_old():
         return 0
-    if is_newer(WEB / "package-lock.json", WEB / "node_modules" / ".package-lock.json"):
-        run(NODE / "lib/node_modules/npm/bin/npm-cli.js", "ci", "--ignore-scripts")
-    run(WEB / "node_modules/typescript/bin/tsc")
+    fetch_packages()
+    run(WEB / "node_modules/typescript-native/bin/tsc")
     try:
         run(WEB / "node_modules/vite/bin/vite.js", "build", "--logLevel", "warn")
     except subprocess.CalledProcessError:
@@ -31,6 +30,12 @@ def main() -> int:
         raise
     print(f"The page is built: {sum(each.stat().st_size for each in files_in(BUILT)) // 1024} KiB")
     return 0
+
+
+def fetch_packages() -> None:
+    """Have what the page is made of, and with, as the lock file says."""
+    if is_newer(WEB / "package-lock.json", WEB / "node_modules" / ".package-lock.json"):
+        run(NODE / "lib/node_modules/npm/bin/npm-cli.js", "ci", "--ignore-scripts")
 
 
 def is_old() -> bool:

@@ -18,6 +18,7 @@ import click
 import measured
 import modules
 import msgspec
+import page_types
 import requirements
 import routes
 from click.testing import CliRunner
@@ -314,6 +315,7 @@ def wanted() -> Iterator[tuple[Path, str]]:
         text = path.read_text(encoding="utf-8")
         if PART.search(text):
             yield path, _with_parts(text)
+    yield page_types.TYPES, page_types.text()
     yield ROOT / "docs/pictures/release.svg", svg(Plan.load(ROOT / "examples/plans/release.yaml"))
 
 

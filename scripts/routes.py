@@ -12,7 +12,9 @@ from perdure.server.reference import records as all_records
 
 
 @cache
-def _document() -> dict[str, Any]:
+def document() -> dict[str, Any]:
+    """The OpenAPI document of the API, as it is served."""
+
     async def made() -> dict[str, Any]:
         async with Engine.open() as engine:
             return app_of(engine).openapi()
@@ -32,7 +34,7 @@ def _rows(fields: Iterable[Field]) -> Iterator[str]:
 
 def routes() -> Iterator[str]:
     """Every route: its scope, its parameters, what is sent and what is answered."""
-    for noun, found in by_noun(operations(_document())).items():
+    for noun, found in by_noun(operations(document())).items():
         yield f"\n## {noun.capitalize()}\n"
         for each in found:
             takes = f" Takes {each.body}." if each.body else ""
@@ -45,6 +47,6 @@ def routes() -> Iterator[str]:
 
 def records() -> Iterator[str]:
     """What is sent and answered, each with its fields."""
-    for name, about, fields in all_records(_document()):
+    for name, about, fields in all_records(document()):
         yield f"\n### {name}\n\n{about}\n\n"
         yield from _rows(fields)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import build_page as building
+import page_types
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -61,6 +62,20 @@ def test_a_page_is_old_as_soon_as_a_source_is_newer(tmp_path, monkeypatch):
     assert not building.is_old()
     os.utime(web / "src/main.tsx", (1_001, 1_001))
     assert building.is_old()
+
+
+@pytest.mark.usefixtures("built")
+def test_the_types_of_the_page_are_those_of_the_server():
+    assert page_types.TYPES.read_text(encoding="utf-8") == page_types.made(), "run `make fix`"
+
+
+@pytest.mark.usefixtures("built")
+def test_types_of_another_server_are_made_anew(tmp_path, monkeypatch):
+    old = page_types.text()
+    stale = tmp_path / "schema.d.ts"
+    stale.write_text(old.replace("sha256:", "sha256:0", 1), encoding="utf-8")
+    monkeypatch.setattr(page_types, "TYPES", stale)
+    assert page_types.text() == old
 
 
 def test_the_page_holds_no_script_and_no_style_of_its_own(built):

@@ -11,7 +11,7 @@ import { useTheme } from "./theme.ts";
 const SHELVES: { readonly [path: string]: ShelfOf } = {
   "/tools": { path: "tools", noun: "Tools", name: "name", about: "description" },
   "/agents": { path: "agents", noun: "Agents", name: "name", about: "role" },
-  "/templates": { path: "templates", noun: "Templates", name: "name", about: "title" },
+  "/templates": { path: "templates", noun: "Templates", name: "name", about: "about" },
 };
 
 const PLACES: readonly [string, string][] = [

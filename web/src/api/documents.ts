@@ -1,120 +1,53 @@
-// The documents of the server, as far as the page reads them.
+// The documents of the server, as far as the page reads them. Their types are made from what the server says of itself;
+// only what it leaves open, plans and values, is said more exactly here.
 
-import type { Body, Entry, Failure, Json } from "../fold/entry.ts";
+import type { Body, Entry, Json } from "../fold/entry.ts";
 import type { Plan } from "../fold/plan.ts";
+import type { components } from "./schema.d.ts";
 
-export type Listed = {
-  id: string;
-  number: number;
-  status: string;
-  over: boolean;
-  goal: string;
-  session: string | null;
-  parent: string | null;
-  fork: { of: string; seq: number } | null;
-  created: string;
-  updated: string;
-  wake_at: string | null;
-  entries: number;
-  questions: number;
-  interrupted: boolean;
-};
+type Schemas = components["schemas"];
+type With<Known, Own> = Omit<Known, keyof Own> & Own;
 
-export type Runs = { runs: Listed[]; next: number | null; owner: string | null };
+export type Me = Schemas["Me"];
+export type Listed = Schemas["ListedRun"];
+export type Runs = Schemas["Runs"];
+export type Begun = Schemas["Begun"];
 
-type StoredEntry = { run: string; seq: number; type: string; at: string | number; body: Body };
+type StoredEntry = With<Schemas["Entry"], { body: Body }>;
+export type Entries = With<Schemas["Entries"], { entries: StoredEntry[] }>;
+export type Turn = With<Schemas["Turn"], { entries: StoredEntry[] }>;
 
-export type Entries = { entries: StoredEntry[]; next?: number | null; arrival?: number };
+export type PlanDocument = With<Schemas["Plan"], { plan: Plan }>;
+export type RunPlan = With<Schemas["RunPlan"], { plan: Plan }>;
+export type Planned = With<Schemas["Planned-Output"], { plan: Plan }>;
+export type Checks = Schemas["Check-Output"];
+export type Flaw = Schemas["Flaw"];
+export type Problem = Schemas["Problem"];
 
-export type Turn = { run: string; entries: StoredEntry[] };
+export type Change = Schemas["Change"];
+export type Diff = Pick<Schemas["Revision"], "added" | "removed" | "changed" | "moved" | "plan">;
+export type Revisions = Schemas["Revisions"];
 
-export type RunPlan = { revision: number; hash: string; plan: Plan };
+export type Account = Schemas["Account"];
+type StepDocument = With<Schemas["Step"], { output: Json }>;
+export type RunDocument = With<Schemas["Run"], { output: Json; steps: { [key: string]: StepDocument } }>;
 
-export type Change = { field: string; before?: Json; after?: Json };
+export type Range = Schemas["Range"];
+export type Progress = Schemas["Progress"];
+type Allowance = { of: string; limit: number; p90: number; suffices: boolean };
+type Gain = { of: string; waited: number; saves: number };
+export type Estimate = With<Schemas["Estimate-Output"], { budget: Allowance[]; capacity: Gain[] }>;
 
-export type Diff = {
-  added: { [step: string]: string };
-  removed: { [step: string]: string };
-  changed: { [step: string]: Change[] };
-  moved: { [step: string]: { before: string; after: string } };
-  plan: Change[];
-};
+type Property = { type?: string; enum?: Json[]; title?: string; description?: string };
+type Form = { properties?: { [name: string]: Property }; required?: string[] };
+export type Question = With<Schemas["ListedQuestion"], { form: Form | null }>;
+export type Questions = With<Schemas["Questions"], { questions: Question[] }>;
 
-export type Revision = Diff & { number: number; at: string; by: string; why: string };
-
-export type Account = { spent: number; reserved: number; limit: number; overrun: number };
-
-export type RunDocument = {
-  id: string;
-  status: string;
-  interrupted: boolean;
-  output: Json;
-  wake_at: string | null;
-  unplanned: string | null;
-  steps: { [key: string]: { output: Json; failure: Failure | null } };
-  usage: { budgets: { [step: string]: { [word: string]: Account } } };
-};
-
-/** What half of all runs stay below, and what nine of ten do. */
-export type Range = { p50: number; p90: number; mean: number };
-
-export type Progress = {
-  over: { p50: string | null; p90: string | null } | null;
-  fraction?: number;
-  left?: Range;
-  waits?: number;
-  guess?: boolean;
-};
-
-export type Allowance = { of: string; limit: number; p90: number; suffices: boolean };
-
-export type Gain = { of: string; waited: number; saves: number };
-
-export type Estimate = {
-  seconds: Range;
-  elapsed: Range;
-  waiting: Range;
-  tokens: Range;
-  usd: Range;
-  unpriced: boolean;
-  calls: Range;
-  succeeds: number;
-  guess: boolean;
-  basis: { runs: number; steps: { [word: string]: number }; guessed: string[]; open_ended: string[]; simulated: number };
-  budget: Allowance[];
-  capacity: Gain[];
-  advice: string[];
-};
-
-export type Question = {
-  number: number;
-  run: string;
-  id: string;
-  step: string;
-  text: string;
-  answer: string;
-  about: string;
-  choices: string[];
-  form: { properties?: { [name: string]: { type?: string; enum?: Json[]; title?: string; description?: string } }; required?: string[] } | null;
-  people: string[];
-  asked: string;
-  status: string;
-  after?: { [word: string]: Json } | null;
-  until?: string | null;
-  silence?: string | null;
-  answers?: { [answer: string]: string };
-  over?: string;
-  value?: Json;
-  by?: string;
-  reason?: string | null;
-};
-
-export type Remedy = { did: string; after: number | null; tool: string; by: string };
-
-export type Trouble = { attempt: number; kind: string; message: string; remedies: Remedy[] };
-
-export type Failures = { failures: { step: string; visit: number; troubles: Trouble[]; helped: string }[] };
+export type Remedy = Schemas["Remedy"];
+export type Failures = Schemas["Failures"];
+export type Memories = Schemas["Memories"];
+export type Templates = Schemas["Templates"];
 
 export function entryOf(stored: StoredEntry): Entry {
-  return { ...stored, at: typeof stored.at === "number" ? stored.at : Date.parse(stored.at) };
+  return { ...stored, at: Date.parse(stored.at ?? "") };
 }

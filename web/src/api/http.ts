@@ -1,5 +1,6 @@
 // Requests to the server that this page came from, and to no other.
 
+import type { Problem } from "./documents.ts";
 import { Refused } from "./problem.ts";
 
 type Query = { readonly [name: string]: string | number | boolean | readonly string[] | undefined };
@@ -31,7 +32,7 @@ async function answerOf<Answer>(response: Response): Promise<Answer> {
   const isJson = /json/.test(response.headers.get("Content-Type") ?? "");
   const said: unknown = isJson ? await response.json() : await response.text();
   if (response.ok) return said as Answer;
-  throw new Refused(response.status, isJson ? (said as { [field: string]: unknown }) : {});
+  throw new Refused(response.status, isJson ? (said as Partial<Problem>) : {});
 }
 
 export function pathOf(...parts: string[]): string {

@@ -1,15 +1,6 @@
 // What the server says when it does not do what was asked.
 
-export type Flaw = {
-  code?: string;
-  message: string;
-  path?: (string | number)[] | string | null;
-  line?: number | null;
-  column?: number | null;
-  help?: string | null;
-  hint?: string | null;
-  severity?: string;
-};
+import type { Flaw, Problem } from "./documents.ts";
 
 export class Refused extends Error {
   readonly status: number;
@@ -17,17 +8,13 @@ export class Refused extends Error {
   readonly help: string;
   readonly flaws: readonly Flaw[];
 
-  constructor(status: number, said: { [field: string]: unknown }) {
-    super(textOf(said.detail) || textOf(said.title) || `the server answered ${status}`);
+  constructor(status: number, said: Partial<Problem>) {
+    super(said.detail || said.title || `the server answered ${status}`);
     this.status = status;
-    this.code = textOf(said.code);
-    this.help = textOf(said.help);
-    this.flaws = Array.isArray(said.problems) ? (said.problems as Flaw[]) : [];
+    this.code = said.code ?? "";
+    this.help = said.help ?? "";
+    this.flaws = said.problems ?? [];
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }
 
 /** What went wrong, in a sentence, whoever says so. */

@@ -62,7 +62,7 @@ export function RunList() {
 }
 
 function Row({ run }: { run: Listed }) {
-  const took = Date.parse(run.updated) - Date.parse(run.created);
+  const took = Date.parse(run.updated ?? "") - Date.parse(run.created ?? "");
   return (
     <li className="run-row">
       <Link to={runPath(run.id)} className="run-link">

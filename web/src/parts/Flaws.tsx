@@ -1,4 +1,4 @@
-import type { Flaw } from "../api/problem.ts";
+import type { Flaw } from "../api/documents.ts";
 
 /** Everything that is wrong with a plan, or with edits of it. */
 export function Flaws({ flaws }: { flaws: readonly Flaw[] }) {
@@ -8,7 +8,7 @@ export function Flaws({ flaws }: { flaws: readonly Flaw[] }) {
       {flaws.map((flaw, place) => (
         <li key={place} className={flaw.severity === "warning" ? "warning" : "error"}>
           {flaw.code && <code>{flaw.code}</code>} {whereOf(flaw)} {flaw.message}
-          {(flaw.help ?? flaw.hint) && <span className="help"> {flaw.help ?? flaw.hint}</span>}
+          {flaw.hint && <span className="help"> {flaw.hint}</span>}
         </li>
       ))}
     </ul>
@@ -17,6 +17,5 @@ export function Flaws({ flaws }: { flaws: readonly Flaw[] }) {
 
 function whereOf(flaw: Flaw): string {
   if (flaw.line) return `line ${flaw.line}${flaw.column ? `:${flaw.column}` : ""}:`;
-  const path = Array.isArray(flaw.path) ? flaw.path.join(".") : flaw.path;
-  return path ? `${path}:` : "";
+  return flaw.path && `${flaw.path}:`;
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 
-import type { Revision, RunPlan } from "../api/documents.ts";
+import type { Revisions as Every, RunPlan } from "../api/documents.ts";
 import { get, pathOf } from "../api/http.ts";
 import { drawingOfPlan } from "../graph/drawing.ts";
 import { Graph } from "../graph/Graph.tsx";
@@ -18,7 +18,7 @@ type Given = { run: string; last: number; selected: string | null; onSelect: (st
 export function Revisions({ run, last, selected, onSelect }: Given) {
   const [chosen, setChosen] = useState<number | null>(null);
   const number = Math.min(chosen ?? last, last);
-  const every = useQuery({ queryKey: ["revisions", run, last], queryFn: () => get<{ revisions: Revision[] }>(pathOf("runs", run, "revisions")) });
+  const every = useQuery({ queryKey: ["revisions", run, last], queryFn: () => get<Every>(pathOf("runs", run, "revisions")) });
   const now = usePlan(run, number);
   const before = usePlan(run, Math.max(0, number - 1));
   const [folds, fold] = useFolds();

@@ -33,7 +33,7 @@ export function QuestionCard({ question, withRun }: { question: Question; withRu
         </p>
       )}
       {question.people.length > 0 && <p className="quiet">for {question.people.join(", ")}</p>}
-      {question.over === undefined && question.status !== "answered" ? (
+      {question.status === "open" ? (
         <>
           <AnswerForm question={question} />
           {question.until && (

@@ -1,7 +1,7 @@
 // The plans that a run has had, fetched before the facts that speak of them are folded.
 
 import { get, pathOf } from "../api/http.ts";
-import type { RunPlan } from "../api/documents.ts";
+import type { PlanDocument, RunPlan } from "../api/documents.ts";
 import type { Entry } from "../fold/entry.ts";
 import type { Plan, Plans } from "../fold/plan.ts";
 
@@ -42,8 +42,8 @@ export class Library implements Plans {
   }
 
   private async fetchNamed(digest: string): Promise<void> {
-    const found = await get<{ plan?: Plan } & Plan>(pathOf("plans", digest));
-    this.byDigest.set(digest, found.plan ?? found);
+    const found = await get<PlanDocument>(pathOf("plans", digest));
+    this.byDigest.set(digest, found.plan);
   }
 }
 

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
+import type { Memories } from "../api/documents.ts";
 import { get, pathOf, post, remove } from "../api/http.ts";
 import { Failed } from "../parts/Failed.tsx";
 import { Inert } from "../parts/Inert.tsx";
@@ -9,15 +10,13 @@ import { moment } from "../parts/times.ts";
 import { runPath } from "../route.ts";
 import { Ask } from "../steer/Ask.tsx";
 
-type Known = { id: string; kind: string; text: string; about: string | null; run: string | null; by: string | null; at: string };
-
 /** What runs and people have noted for later runs. */
 export function Memory() {
   const [q, setQ] = useState("");
   const [text, setText] = useState("");
   const known = useQueryClient();
   const renewed = { onSuccess: () => void known.invalidateQueries({ queryKey: ["memory"] }) };
-  const found = useQuery({ queryKey: ["memory", q], queryFn: () => get<{ memories: Known[] }>("/v1/memory", { q }) });
+  const found = useQuery({ queryKey: ["memory", q], queryFn: () => get<Memories>("/v1/memory", { q }) });
   const note = useMutation({ mutationFn: () => post("/v1/memory", { text }), ...renewed });
   const forget = useMutation({ mutationFn: (id: string) => remove(pathOf("memory", id)), ...renewed });
   return (

@@ -1,19 +1,17 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
+import type { Planned, Templates } from "../api/documents.ts";
 import { get, post } from "../api/http.ts";
-import type { Plan } from "../fold/plan.ts";
 import { Failed } from "../parts/Failed.tsx";
-
-type Template = { name: string; title?: string; about?: string };
 
 /** A goal becomes a plan, which is looked at before anything is done. */
 export function FromGoal({ onPlan }: { onPlan: (text: string) => void }) {
   const [goal, setGoal] = useState("");
   const [template, setTemplate] = useState("");
-  const templates = useQuery({ queryKey: ["templates"], queryFn: () => get<{ templates: Template[] }>("/v1/templates") });
+  const templates = useQuery({ queryKey: ["templates"], queryFn: () => get<Templates>("/v1/templates") });
   const making = useMutation({
-    mutationFn: () => post<{ plan: Plan }>("/v1/plans/make", { goal, ...(template ? { template } : {}) }),
+    mutationFn: () => post<Planned>("/v1/plans/make", { goal, ...(template ? { template } : {}) }),
     onSuccess: (made) => onPlan(JSON.stringify(made.plan, null, 2)),
   });
   return (
@@ -32,8 +30,8 @@ export function FromGoal({ onPlan }: { onPlan: (text: string) => void }) {
         <select value={template} onChange={(event) => setTemplate(event.target.value)}>
           <option value="">whichever fits</option>
           {templates.data?.templates.map((each) => (
-            <option key={each.name} value={each.name}>
-              {each.title || each.name}
+            <option key={each.name} value={each.name} title={each.about}>
+              {each.name}
             </option>
           ))}
         </select>

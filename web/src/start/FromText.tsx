@@ -1,10 +1,9 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ChangeEvent, useState } from "react";
 
-import type { Estimate as Taken } from "../api/documents.ts";
+import type { Begun, Checks, Estimate as Taken } from "../api/documents.ts";
 import { post } from "../api/http.ts";
 import { nonce } from "../api/nonce.ts";
-import type { Flaw } from "../api/problem.ts";
 import type { Json as Value } from "../fold/entry.ts";
 import { Json } from "../inspector/Json.tsx";
 import { Failed } from "../parts/Failed.tsx";
@@ -12,7 +11,6 @@ import { Flaws } from "../parts/Flaws.tsx";
 import { useCalm } from "../parts/useCalm.ts";
 import { Estimate } from "./Estimate.tsx";
 
-type Checked = { plans: { ok: boolean; problems: Flaw[]; measures: Value }[] };
 type Given = { text: string; onText: (text: string) => void; onBegun: (run: string) => void };
 
 const PAUSE = 350;
@@ -25,7 +23,7 @@ export function FromText({ text, onText, onBegun }: Given) {
   const settled = useCalm(text, PAUSE);
   const checked = useQuery({
     queryKey: ["check", settled],
-    queryFn: () => post<Checked>("/v1/plans/check", { text: settled }),
+    queryFn: () => post<Checks>("/v1/plans/check", { text: settled }),
     enabled: settled.trim() !== "",
   });
   const given = readInputs(inputs);
@@ -33,7 +31,7 @@ export function FromText({ text, onText, onBegun }: Given) {
   const trial = useMutation({ mutationFn: () => post<Value>("/v1/plans/rehearse", body) });
   const estimate = useMutation({ mutationFn: () => post<Taken>("/v1/plans/estimate", body) });
   const start = useMutation({
-    mutationFn: () => post<{ id: string }>("/v1/runs", { ...body, ...(session ? { session } : {}) }, { "Idempotency-Key": nonce() }),
+    mutationFn: () => post<Begun>("/v1/runs", { ...body, ...(session ? { session } : {}) }, { "Idempotency-Key": nonce() }),
     onSuccess: (begun) => onBegun(begun.id),
   });
   const found = checked.data?.plans[0];

@@ -1,5 +1,6 @@
 import { useState } from "react";
 
+import type { Begun } from "../api/documents.ts";
 import { pathOf } from "../api/http.ts";
 import type { State } from "../fold/state.ts";
 import { signalsOf, statusOf } from "../fold/view.ts";
@@ -62,7 +63,7 @@ export function Steer({ state, interrupted }: { state: State; interrupted: boole
 
 /** A new run that begins as this one stands where it is looked at. */
 export function Fork({ state, step }: { state: State; step?: string }) {
-  const asking = useAsking<{ id: string }>((begun) => go(runPath(begun.id)));
+  const asking = useAsking<Begun>((begun) => go(runPath(begun.id)));
   const body = step ? { step } : { at: state.seq };
   return (
     <>
