@@ -29,6 +29,9 @@ MARK = "changed, on a copy of its own"
 SHOWN = 12
 """Lines of the diff that are shown."""
 BRANCH = "perdure/cents"
+KEPT = Path(__file__).parents[1] / ".demo"
+"""Where the journal of the last demo stays, to be looked at."""
+PAGE = Path(__file__).parents[1] / "src" / "perdure" / "web" / "static" / "index.html"
 TESTS = ("python3", "-m", "unittest", "discover", "-s", "tests", "-t", ".")
 
 
@@ -141,6 +144,17 @@ def _next() -> None:
     say("      without a model: plays by answers that you have written (docs/tutorial/kill_9.md)")
     say(f"  PERDURE_MODEL=anthropic:claude-sonnet-5-5 {perdure} code '…'")
     say("      with one: set ANTHROPIC_API_KEY, or see docs/guides/models.md for others")
+    title("Or look at what you have just seen in a browser, step by step and at any moment of it:")
+    built, kept = "" if PAGE.is_file() else "make page && ", _kept()
+    say(f"  {built}{perdure} serve --db {kept}")
+    say(f"      and beside it, for the link: {perdure} open --db {kept}")
+
+
+def _kept() -> str:
+    """The journal, kept where it is not gone in the end; as it is named from where the demo was begun."""
+    shutil.rmtree(KEPT, ignore_errors=True)
+    shutil.copytree(Path(), KEPT, ignore=lambda _, names: [each for each in names if not each.startswith("runs.db")])
+    return os.path.relpath(KEPT / "runs.db", os.environ.get("PWD", "."))
 
 
 # ------------------------------------------------------------------------------- the stage
