@@ -4,12 +4,12 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from mcp_programs import NODE, PLACE, install
 
 from perdure import Engine, Plan
 from perdure.plan.model.parts import Policy
@@ -17,24 +17,12 @@ from perdure.tools.mcp import Pins, Toolset
 from perdure.tools.mcp.references import Values
 from perdure.tools.mcp.servers import Server, host_of
 
-ROOT = Path(__file__).parents[3]
-PLACE = ROOT / "build" / "mcp-servers"
-NODE = PLACE / "node_modules" / "@modelcontextprotocol"
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module", autouse=True)
 def installed():
-    done = subprocess.run(
-        [ROOT / "scripts" / "mcp-servers", PLACE],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHON": getattr(sys, "_base_executable", None) or sys.executable},
-    )
-    if done.returncode and not os.environ.get("CI"):
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stderr
+    install()
 
 
 def node(name, *args, **more):
