@@ -61,11 +61,11 @@ def test_before_the_first_run(perdure, home):
 
 def test_agents_that_nobody_may_read_are_a_finding(monkeypatch):
     def refused(_):
-        raise PermissionError(13, "Permission denied", "/home/ada/agents")
+        raise PermissionError(13, "Permission denied", "/home/me/agents")
 
     monkeypatch.setattr("perdure.cli.heads.roster_here", refused)
     found = doctor._agents()
-    assert (found.state, found.message) == ("fail", "/home/ada/agents cannot be read: Permission denied")
+    assert (found.state, found.message) == ("fail", "/home/me/agents cannot be read: Permission denied")
 
 
 def test_a_run_that_cannot_be_believed_is_named(perdure, db):
