@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { outputOf, stepView } from "../fold/view.ts";
 import type { Step } from "../fold/plan.ts";
 import { stateOf } from "../graph/standing.ts";
+import { Allowed } from "../parts/Allowed.tsx";
 import { Inert } from "../parts/Inert.tsx";
 import { Status } from "../parts/Status.tsx";
 import { moment, span } from "../parts/times.ts";
@@ -51,7 +52,9 @@ export function Inspector({ run, step, shown }: { run: string; step: string; sho
           {seen.failure.detail != null && <Json value={seen.failure.detail} label="Details of the failure" />}
         </section>
       )}
-      <StepActions run={run} step={step} shown={shown} />
+      <Allowed scope="run">
+        <StepActions run={run} step={step} shown={shown} />
+      </Allowed>
       <Tries tries={tries} />
       {cell?.result && (
         <section aria-label="Output">

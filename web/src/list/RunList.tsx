@@ -3,6 +3,7 @@ import { useEffect } from "react";
 
 import type { Listed, Runs } from "../api/documents.ts";
 import { get } from "../api/http.ts";
+import { Allowed } from "../parts/Allowed.tsx";
 import { Failed } from "../parts/Failed.tsx";
 import { Inert } from "../parts/Inert.tsx";
 import { Link } from "../parts/Link.tsx";
@@ -41,9 +42,11 @@ export function RunList() {
             </option>
           ))}
         </select>
-        <Link to="/new" className="button main">
-          Start a run
-        </Link>
+        <Allowed scope="run">
+          <Link to="/new" className="button main">
+            Start a run
+          </Link>
+        </Allowed>
       </div>
       <Failed error={found.error} />
       {!found.isPending && !runs.length && <p className="quiet">There are no {q || status ? "such " : ""}runs.</p>}

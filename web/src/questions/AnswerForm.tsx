@@ -2,6 +2,8 @@ import { useState } from "react";
 
 import type { Question } from "../api/documents.ts";
 import { pathOf } from "../api/http.ts";
+import { useScope } from "../api/useScope.ts";
+import { lackOf } from "../parts/Allowed.tsx";
 import { Failed } from "../parts/Failed.tsx";
 import { Inert } from "../parts/Inert.tsx";
 import { useAsking } from "../steer/useAsking.ts";
@@ -12,13 +14,14 @@ export function AnswerForm({ question }: { question: Question }) {
   const [reason, setReason] = useState("");
   const [said, setSaid] = useState<{ [name: string]: string }>({});
   const asking = useAsking();
+  const { may, granted } = useScope("approve");
   const answer = (value: unknown) =>
     asking.mutate({ path: pathOf("runs", question.run, "questions", question.id), body: { value, ...(reason ? { reason } : {}) } });
   const words = Object.entries(question.answers ?? {}).filter(([word]) => !PLACES.has(word));
   const fields = fieldsOf(question);
   const text = Object.entries(question.answers ?? {}).find(([word]) => PLACES.has(word))?.[1];
   return (
-    <div className="answer">
+    <fieldset className="answer" disabled={!may}>
       <ul className="answers">
         {words.map(([word, follows]) => (
           <li key={word}>
@@ -55,8 +58,9 @@ export function AnswerForm({ question }: { question: Question }) {
         Why (it stands in the journal)
         <input value={reason} onChange={(event) => setReason(event.target.value)} />
       </label>
+      {!may && granted && <p className="quiet">{lackOf("Answering", "approve", granted)}</p>}
       <Failed error={asking.error} />
-    </div>
+    </fieldset>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { RunDocument } from "../api/documents.ts";
 import { statusOf, usageOf } from "../fold/view.ts";
+import { Allowed } from "../parts/Allowed.tsx";
 import { Inert } from "../parts/Inert.tsx";
 import { Link } from "../parts/Link.tsx";
 import { Status } from "../parts/Status.tsx";
@@ -43,7 +44,9 @@ export function RunHead({ shown, document }: { shown: Shown; document: RunDocume
         )}
         {document?.unplanned && <p className="quiet">Without a plan: {document.unplanned}</p>}
       </div>
-      <Steer state={shown.isPast ? state : shown.state} interrupted={interrupted} />
+      <Allowed scope="run" what="Steering a run">
+        <Steer state={shown.isPast ? state : shown.state} interrupted={interrupted} />
+      </Allowed>
     </header>
   );
 }

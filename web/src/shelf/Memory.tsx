@@ -3,6 +3,7 @@ import { useState } from "react";
 
 import type { Memories } from "../api/documents.ts";
 import { get, pathOf, post, remove } from "../api/http.ts";
+import { Allowed } from "../parts/Allowed.tsx";
 import { Failed } from "../parts/Failed.tsx";
 import { Inert } from "../parts/Inert.tsx";
 import { Link } from "../parts/Link.tsx";
@@ -25,16 +26,18 @@ export function Memory() {
         <h1>Memory</h1>
         <input type="search" value={q} onChange={(event) => setQ(event.target.value)} placeholder="Find" aria-label="Find in the memory" />
       </div>
-      <form
-        className="tools"
-        onSubmit={(event) => {
-          event.preventDefault();
-          note.mutate(undefined, { onSuccess: () => setText("") });
-        }}
-      >
-        <input value={text} onChange={(event) => setText(event.target.value)} placeholder="A lesson for later runs" aria-label="A lesson for later runs" required />
-        <button type="submit">Note it</button>
-      </form>
+      <Allowed scope="run" what="Noting and forgetting">
+        <form
+          className="tools"
+          onSubmit={(event) => {
+            event.preventDefault();
+            note.mutate(undefined, { onSuccess: () => setText("") });
+          }}
+        >
+          <input value={text} onChange={(event) => setText(event.target.value)} placeholder="A lesson for later runs" aria-label="A lesson for later runs" required />
+          <button type="submit">Note it</button>
+        </form>
+      </Allowed>
       <Failed error={found.error ?? note.error ?? forget.error} />
       <ul className="memories">
         {found.data?.memories.map((each) => (
@@ -44,11 +47,13 @@ export function Memory() {
               {each.kind}, {moment(each.at)} {each.by && `by ${each.by} `}
               {each.run && <Link to={runPath(each.run)}>{each.run}</Link>}
             </span>{" "}
-            <Ask name="Forget" title="Forget this?" onSure={() => forget.mutate(each.id)} grave>
-              <p>
-                <Inert text={each.text} />
-              </p>
-            </Ask>
+            <Allowed scope="run">
+              <Ask name="Forget" title="Forget this?" onSure={() => forget.mutate(each.id)} grave>
+                <p>
+                  <Inert text={each.text} />
+                </p>
+              </Ask>
+            </Allowed>
           </li>
         ))}
       </ul>

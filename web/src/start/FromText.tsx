@@ -6,6 +6,7 @@ import { post } from "../api/http.ts";
 import { nonce } from "../api/nonce.ts";
 import type { Json as Value } from "../fold/entry.ts";
 import { Json } from "../inspector/Json.tsx";
+import { Allowed } from "../parts/Allowed.tsx";
 import { Failed } from "../parts/Failed.tsx";
 import { Flaws } from "../parts/Flaws.tsx";
 import { useCalm } from "../parts/useCalm.ts";
@@ -64,9 +65,11 @@ export function FromText({ text, onText, onBegun }: Given) {
         >
           Dry run
         </button>
-        <button type="button" className="main" disabled={!isReady || start.isPending} onClick={() => start.mutate()}>
-          Start
-        </button>
+        <Allowed scope="run" what="Starting a run">
+          <button type="button" className="main" disabled={!isReady || start.isPending} onClick={() => start.mutate()}>
+            Start
+          </button>
+        </Allowed>
       </div>
       <Failed error={trial.error ?? estimate.error ?? start.error} />
       {estimate.data && <Estimate told={estimate.data} />}

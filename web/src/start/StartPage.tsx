@@ -1,5 +1,6 @@
 import { useState } from "react";
 
+import { Allowed } from "../parts/Allowed.tsx";
 import { go, runPath } from "../route.ts";
 import { FromGoal } from "./FromGoal.tsx";
 import { FromText } from "./FromText.tsx";
@@ -21,12 +22,14 @@ export function StartPage() {
         </button>
       </div>
       {way === "goal" && (
-        <FromGoal
-          onPlan={(plan) => {
-            setText(plan);
-            setWay("plan");
-          }}
-        />
+        <Allowed scope="run" what="Making a plan for a goal">
+          <FromGoal
+            onPlan={(plan) => {
+              setText(plan);
+              setWay("plan");
+            }}
+          />
+        </Allowed>
       )}
       {way === "plan" && <FromText text={text} onText={setText} onBegun={begun} />}
     </main>
