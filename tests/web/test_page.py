@@ -105,6 +105,22 @@ async def test_e16_a_question_says_what_follows_and_is_answered():
         await expect(page.locator(".fact-said", has_text="(it is late)")).to_be_visible()
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+async def test_e16_runs_are_told_apart_at_a_glance(width):
+    ghost = {"goal": "Weigh a ghost " * 20 + "https://example.org", "steps": [{"id": "gone", "fail": "no ghost"}]}
+    async with served(tools=TOOLS) as (url, engine), browsing(width=width) as page:
+        await started(engine)
+        await started(engine, ghost)
+        await page.goto(url)
+        rows = page.locator(".run-row")
+        await expect(rows).to_have_count(2)
+        await expect(rows.first).to_contain_text(re.compile(r"failed.*Weigh a ghost.*just now.* s$"))
+        await expect(rows.last).to_contain_text(re.compile(r"waiting.*Send a parcel.*1just now.* s$"))
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        await page.get_by_role("link", name="Questions of this run: 1").click()
+        await expect(page.get_by_role("article")).to_contain_text("Shall it be sent?")
+
+
 async def test_e8_how_far_a_run_is_is_told_while_it_goes_on():
     async with served(tools=TOOLS) as (url, engine), browsing() as page:
         run = await started(engine)

@@ -1,15 +1,13 @@
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
-import type { Listed, Runs } from "../api/documents.ts";
+import type { Runs } from "../api/documents.ts";
 import { get } from "../api/http.ts";
 import { Allowed } from "../parts/Allowed.tsx";
 import { Failed } from "../parts/Failed.tsx";
-import { Inert } from "../parts/Inert.tsx";
 import { Link } from "../parts/Link.tsx";
-import { Status } from "../parts/Status.tsx";
-import { moment, span } from "../parts/times.ts";
-import { runPath, say, usePlace } from "../route.ts";
+import { say, usePlace } from "../route.ts";
+import { RunTable } from "./RunTable.tsx";
 import { useTurns } from "./useTurns.ts";
 
 const STATUSES = ["running", "waiting", "paused", "stopping", "interrupted", "succeeded", "failed", "cancelled", "rolled_back"];
@@ -50,39 +48,12 @@ export function RunList() {
       </div>
       <Failed error={found.error} />
       {!found.isPending && !runs.length && <p className="quiet">There are no {q || status ? "such " : ""}runs.</p>}
-      <ul className="runs" aria-label="Runs">
-        {runs.map((run) => (
-          <Row key={run.id} run={run} />
-        ))}
-      </ul>
+      {runs.length > 0 && <RunTable runs={runs} />}
       {found.hasNextPage && (
         <button type="button" onClick={() => void found.fetchNextPage()} disabled={found.isFetching}>
           Older runs
         </button>
       )}
     </main>
-  );
-}
-
-function Row({ run }: { run: Listed }) {
-  const took = Date.parse(run.updated ?? "") - Date.parse(run.created ?? "");
-  return (
-    <li className="run-row">
-      <Link to={runPath(run.id)} className="run-link">
-        <Status status={run.interrupted ? "interrupted" : run.status} />
-        <span className="run-goal">{run.goal ? <Inert text={run.goal} /> : <span className="quiet">no goal</span>}</span>
-        <span className="run-id">{run.id}</span>
-      </Link>
-      <span className="quiet">
-        {moment(run.created)} · {span(took)} · {run.entries} facts
-        {run.fork && ` · fork of ${run.fork.of}`}
-        {run.session && ` · ${run.session}`}
-      </span>
-      {run.questions > 0 && (
-        <Link to={runPath(run.id)} className="asks">
-          {run.questions} {run.questions === 1 ? "question" : "questions"}
-        </Link>
-      )}
-    </li>
   );
 }

@@ -11,6 +11,15 @@ export function moment(at: number | string | null | undefined): string {
   return at === null || at === undefined ? "" : DAY.format(new Date(at));
 }
 
+/** How long ago something was, as people say it. */
+export function age(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
+  return `${Math.floor(minutes / (24 * 60))} days ago`;
+}
+
 /** A moment near to now: the day is said only where it is another one. */
 export function soon(at: string | null): string {
   if (at === null) return "";
