@@ -37,6 +37,8 @@ async def test_a_plan_may_come_as_text():
         ({"text": "steps: [{id: a"}, "PRD1000"),
         ({"plan": SAY, "inputs": {"word": 3}}, "PRD3101"),
         ({"plan": SAY, "inputs": {"word": "tide", "more": {}}}, "PRD3101"),
+        ({"plan": SAY, "inputs": {"word": "tide"}, "session": "high tide"}, "PRD3110"),
+        ({"plan": SAY, "inputs": {"word": "tide"}, "session": "t" * 201}, "PRD3110"),
         ({"plan": {"steps": [{"id": "a", "tool": "files.read", "with": {"path": "x"}}]}}, "PRD1000"),
     ],
 )

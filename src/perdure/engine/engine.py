@@ -33,7 +33,7 @@ from perdure.engine.replanning import let_replan
 from perdure.engine.requests import replies_of
 from perdure.engine.result import Result
 from perdure.engine.secrets import Discreet, Secrets, kept_out_of_logs
-from perdure.engine.starting import accepted, first_fact
+from perdure.engine.starting import accepted, check_session, first_fact
 from perdure.errors import PerdureError
 from perdure.journal import open_journal
 from perdure.plan import Plan
@@ -218,6 +218,7 @@ class Engine:
         place = self._means.place_for(outline, workspace)
         at = self.host.clock.now()
         run = run or new_id("r", at)
+        check_session(session)
         given = accepted(plan, inputs or {})
         chance = int.from_bytes(run.encode()) % 2**32 if seed is None else seed
         started, artifacts = first_fact(

@@ -9,9 +9,11 @@ from perdure.core.outline import Outline
 from perdure.core.seeing import with_defaults
 from perdure.core.values import keep
 from perdure.errors import PerdureError
+from perdure.journal.turns import IN_WORDS, is_word
 from perdure.plan import Plan
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError, fill
+from perdure.plan.visible import visible
 from perdure.ports import Artifact
 
 
@@ -20,6 +22,19 @@ class BadInputs(PerdureError):
 
     code: ClassVar[str] = "PRD3101"
     exit_code: int = 2
+
+
+class NoSession(PerdureError):
+    """What was named as the session of a run is no name of one."""
+
+    code: ClassVar[str] = "PRD3110"
+    exit_code: int = 2
+
+
+def check_session(session: str) -> None:
+    """`NoSession` unless a session can be called so; empty is none."""
+    if session and not is_word(session):
+        raise NoSession(f"a session cannot be called {visible(session, 80)!r}", IN_WORDS)
 
 
 def accepted(plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:

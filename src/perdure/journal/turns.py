@@ -8,6 +8,7 @@ from perdure.journal.chain import digest_of
 from perdure.ports import Malformed, OutOfOrder, Summary, Turn
 
 _WORD: Final = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_.:/@\[\]-]{0,199}\Z")
+IN_WORDS: Final = "write letters, digits and _ . : / @ - [ ], at most 200 of them"
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}\Z")
 _INTEGERS: Final = range(-(2**63), 2**63)
 
@@ -21,7 +22,7 @@ def check(turn: Turn) -> None:
     for entry in turn.entries:
         if entry.seq != seq or entry.run != run:
             raise Malformed(f"entry {entry.seq} of {entry.run} does not belong at {seq} of {run}")
-        if not _is_word(entry.type) or entry.at not in _INTEGERS:
+        if not is_word(entry.type) or entry.at not in _INTEGERS:
             raise Malformed(f"entry {seq} has the type {entry.type!r} and the time {entry.at}")
         seq += 1
     if turn.artifacts:
@@ -50,15 +51,14 @@ def _check_summary(summary: Summary) -> None:
 
 
 @lru_cache(maxsize=2_000)  # the same few words come with every turn
-def _is_word(text: str) -> bool:
+def is_word(text: str) -> bool:
+    """Whether it is a plain word, as ids and the names of sessions are."""
     return _WORD.match(text) is not None
 
 
 def _check_word(what: str, word: str) -> None:
-    if not _is_word(word):
-        raise Malformed(
-            f"the {what} is {word[:80]!r}", "write letters, digits and _ . : / @ - [ ], at most 200 of them"
-        )
+    if not is_word(word):
+        raise Malformed(f"the {what} is {word[:80]!r}", IN_WORDS)
 
 
 def check_order(turn: Turn, head_seq: int) -> None:
