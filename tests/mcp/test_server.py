@@ -1,6 +1,7 @@
 """The MCP server, spoken to by the official client: tools, resources, and who may answer."""
 
 import json
+import logging
 from contextlib import asynccontextmanager
 
 import pytest
@@ -69,6 +70,15 @@ async def test_e8_each_tool_says_what_it_is_and_whether_it_changes_anything(mode
     assert not changing & LOOKING
     assert all(each.description and each.title for each in tools.values())
     assert all("properties" in each.input_schema for each in tools.values())
+
+
+async def test_what_is_logged_and_how_is_not_changed_by_a_server(monkeypatch):
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    monkeypatch.setattr(root, "level", logging.ERROR)
+    async with spoken_to() as (client, _):
+        await client.list_tools()
+        assert (root.handlers, root.level) == ([], logging.ERROR)
 
 
 # ------------------------------------------------------------------------------- plans

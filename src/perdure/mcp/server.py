@@ -1,6 +1,9 @@
 """The server: its tools with what clients are told about each, and its resources."""
 
 import inspect
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from mcp.server.mcpserver import MCPServer
@@ -38,11 +41,24 @@ ENDS: Final = ToolAnnotations(read_only_hint=False, destructive_hint=True, idemp
 """It takes something away."""
 
 
+@contextmanager
+def _logging_as_it_is() -> Generator[None]:
+    """The SDK gives the root logger a handler of its own; how things are logged is not its to say."""
+    root = logging.getLogger()
+    handlers, level = [*root.handlers], root.level
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+
 def server_of(reach: Reach, world: World, callers: Callers = lambda _: Caller()) -> MCPServer[Any]:
     """The server on a journal and what there is around it. `callers` says who calls, and what they may do."""
-    server: MCPServer[Any] = MCPServer(
-        "perdure", title="Perdure", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
-    )
+    with _logging_as_it_is():
+        server: MCPServer[Any] = MCPServer(
+            "perdure", title="Perdure", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
+        )
     plans, questions = Plans(reach, world), Questions(reach, callers)
     runs = Runs(reach, plans, callers)
     for hints, tools in (
