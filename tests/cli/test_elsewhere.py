@@ -174,7 +174,20 @@ async def test_no_message_goes_elsewhere_for_a_command_that_is_given_here_alone(
 
 @pytest.mark.parametrize(
     "words",
-    [("gc",), ("import", "x.jsonl"), ("replay", "@last"), ("memory", "ls"), ("resume", "--all")],
+    [
+        ("gc",),
+        ("import", "x.jsonl"),
+        ("replay", "@last"),
+        ("memory", "ls"),
+        ("resume", "--all"),
+        ("stats",),
+        ("estimate", "@last"),
+        ("estimate", "ask.yaml"),
+        ("keys", "new", "ann"),
+        ("keys", "ls"),
+        ("open",),
+        ("mcp",),
+    ],
     ids=" ".join,
 )
 def test_what_makes_no_sense_from_elsewhere_says_so(place, words):

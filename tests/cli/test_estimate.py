@@ -81,3 +81,15 @@ def test_a7_a_dry_run_says_what_the_plan_would_take(at, db):
         ]
         == "perdure.estimate/1"
     )
+
+
+def test_a7_it_says_whether_runs_that_fail_are_counted(at, db, tmp_path):
+    (tmp_path / "round.yaml").write_text(
+        "steps:\n"
+        "  - {id: there, tool: flow.echo, with: {value: 1}, max_visits: 9, on: {success: back}}\n"
+        "  - {id: back, tool: flow.echo, with: {value: 1}, on: {success: there}}\n"
+    )
+    told = at("estimate", "round.yaml", "--db", db).stdout
+    assert "success  in 0% of the runs; the others are counted above" in told
+    basis = json.loads(at("estimate", "round.yaml", "--db", db, "--json").stdout)["basis"]
+    assert basis["counted"] == basis["simulated"]

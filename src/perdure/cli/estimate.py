@@ -9,7 +9,7 @@ from perdure.cli.arguments import is_goal, is_run, limit_options, limits_from, u
 from perdure.cli.forecasting import forecast_here, left_words, lines
 from perdure.cli.inputs import inputs_from
 from perdure.cli.interrupts import carried_out
-from perdure.cli.journals import db_option, opened, settings_for
+from perdure.cli.journals import check_here, db_option, opened, settings_for
 from perdure.cli.manners import tools_option
 from perdure.cli.printing import json_option, print_json
 from perdure.config import Settings
@@ -42,6 +42,7 @@ def estimate(plan: str, pairs: tuple[str, ...], file: str | None, as_json: bool,
     from perdure.cli.goals import known_here, planned  # noqa: PLC0415  it loads much
 
     settings, tools = settings_for(given["db"]), known_here(given["addresses"])
+    check_here(settings)
     if is_goal(plan):
         found: Plan = planned(plan, tools, {**given, "pairs": pairs, "file": file}).plan
         inputs: dict[str, Any] = {}

@@ -72,7 +72,7 @@ def told(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         word = "suffices" if each["suffices"] else "does not suffice"
         yield "budget", f"{each['limit']:g} {each['of']}: {word} for nine of ten runs, who need {each['p90']:,.4g}"
     if found["succeeds"] < 1:
-        yield "success", f"in {found['succeeds']:.0%} of the runs; the others are not counted above"
+        yield "success", f"in {found['succeeds']:.0%} of the runs; {_whose(found)}"
     yield "basis", _basis(found)
 
 
@@ -100,6 +100,12 @@ def _between(found: Mapping[str, float], say: Any) -> str:
 
 def _whole(amount: float) -> str:
     return f"{amount:,.0f}"
+
+
+def _whose(found: Mapping[str, Any]) -> str:
+    basis: dict[str, int] = found["basis"]
+    are = "are" if basis["counted"] == basis["simulated"] else "are not"
+    return f"the others {are} counted above"
 
 
 def _basis(found: Mapping[str, Any]) -> str:

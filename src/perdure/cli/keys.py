@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from perdure.cli.arguments import length_of_time
-from perdure.cli.journals import db_option, settings_for
+from perdure.cli.journals import check_here, db_option, settings_for
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.cli.serving import SCOPES, need_server
 from perdure.documents.moments import moment
@@ -73,7 +73,9 @@ def _keys(db: str | None) -> "Keys":
     need_server()
     from perdure.server.keys import keys_of  # noqa: PLC0415  it needs what may not be installed
 
-    return keys_of(settings_for(db).db)
+    settings = settings_for(db)
+    check_here(settings)
+    return keys_of(settings.db)
 
 
 def _row(key: "Key") -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import click
 from perdure.cli.codes import CANCELLED, FAILED, USAGE
 from perdure.cli.driving import Manner
 from perdure.cli.interrupts import carried_out
-from perdure.cli.journals import db_option, settings_for
+from perdure.cli.journals import check_here, db_option, settings_for
 from perdure.cli.manners import all_tools_from, tools_option, workspace_option
 from perdure.cli.printing import json_option, print_json, print_table
 from perdure.cli.toolsets import toolset_here, toolset_or_note
@@ -57,7 +57,9 @@ def mcp(
         ctx.exit(USAGE)
     with redirect_stdout(sys.stderr):  # what a module prints while it is imported is not for the client
         tools = all_tools_from(addresses)
-    _be_a_server(Manner(settings_for(db), tools, addresses, toolset_or_note(), workspace), may_answer=let_answer)
+    settings = settings_for(db)
+    check_here(settings)
+    _be_a_server(Manner(settings, tools, addresses, toolset_or_note(), workspace), may_answer=let_answer)
 
 
 def _be_a_server(manner: Manner, *, may_answer: bool) -> None:

@@ -36,6 +36,7 @@ def estimate_document(forecast: Forecast) -> dict[str, Any]:
             "guessed": forecast.guessed,
             "open_ended": forecast.open_ended,
             "simulated": len(forecast.taken),
+            "counted": len(forecast.good),
         },
         "budget": [{**asdict(each), "suffices": each.suffices} for each in allowances(forecast)],
         "capacity": [asdict(each) for each in found],

@@ -118,6 +118,8 @@ class Basis(TypedDict):
     open_ended: list[str]
     """Maps of which nobody knows how many items they will have."""
     simulated: int
+    counted: int
+    """Simulated runs that the numbers are of: those that succeed, or all if hardly any does."""
 
 
 @told
