@@ -29,7 +29,11 @@ export function Progress({ run, seq }: { run: string; seq: number }) {
         {over && `, over at ${soon(over.p50)}, by ${soon(over.p90)} at the latest in nine of ten cases`}
       </p>
       {guess && <p className="quiet">This is a guess: nobody knows yet what some of the steps take.</p>}
-      {waits ? <p className="quiet">It waits for {waits === 1 ? "an answer" : `${waits} answers`} of people; how long that takes is known from earlier ones, or not at all.</p> : null}
+      {waits ? (
+        <p className="quiet">
+          It waits for {waits === 1 ? "an answer" : `${waits} answers`} of people. How long they take is foreseen from earlier answers only.
+        </p>
+      ) : null}
     </section>
   );
 }
