@@ -22,6 +22,8 @@ MOST_SAMPLES: Final = 200
 """The newest samples that count, of one step, one tool and so on."""
 _PAGE: Final = 50
 _ENTRIES: Final = 5_000
+_MANY: Final = 2_000
+"""From so many facts on, a run is folded in a thread: others need the event loop meanwhile."""
 
 
 class History:
@@ -88,6 +90,8 @@ class Reader:
         while page := await self._journal.read(run.id, len(entries), _ENTRIES):
             entries += page
         try:
+            if len(entries) < _MANY:
+                return witnessed(run.id, entries, self.rules())
             return await asyncio.to_thread(witnessed, run.id, entries, self.rules())
         except Exception:  # noqa: BLE001  what one run has lost says nothing about the others; `doctor` tells of it
             return None

@@ -36,11 +36,18 @@ async def tell(line: Line, request: Mapping[str, Any]) -> dict[str, Any]:
     names = {name: quote(str(request.get(name, "")), safe="") for name in ("run", "question")}
     left_out = (*_IN_PATH, *_NOT_SENT.get(verb, ()))
     body = {name: value for name, value in request.items() if name not in left_out and value is not None}
-    reply = await line.post(_ROUTES[verb].format_map(names), body)
+    reply = await line.post(_filled(_ROUTES[verb], names), body)
     if "driven" in reply:
         return reply
     done = reply.get("runs") if verb == "stop" else reply.get("id")
     return {"done": done, **_as_reply(await who(line))}
+
+
+def _filled(route: str, names: Mapping[str, str]) -> str:
+    """A route with its names in their places."""
+    for name, value in names.items():
+        route = route.replace(f"{{{name}}}", value)
+    return route
 
 
 async def who(line: Line) -> Owner:
