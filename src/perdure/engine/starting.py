@@ -13,7 +13,6 @@ from perdure.journal.turns import IN_WORDS, is_word
 from perdure.plan import Plan
 from perdure.plan.conforming import flaws
 from perdure.plan.expr import ExpressionError, fill
-from perdure.plan.visible import visible
 from perdure.ports import Artifact
 
 
@@ -34,6 +33,8 @@ class NoSession(PerdureError):
 def check_session(session: str) -> None:
     """`NoSession` unless a session can be called so; empty is none."""
     if session and not is_word(session):
+        from perdure.plan.visible import visible  # noqa: PLC0415  a run that goes on needs none of it
+
         raise NoSession(f"a session cannot be called {visible(session, 80)!r}", IN_WORDS)
 
 
