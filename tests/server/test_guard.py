@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import ExitStack
 
 import pytest
 from fastapi import FastAPI, Request
@@ -431,3 +432,12 @@ def test_by_tls_a_cookie_belongs_to_this_very_host(tmp_path):
     said = answer.headers["set-cookie"].split("; ")
     assert said[0].startswith("__Host-perdure=")
     assert "Secure" in said
+
+
+async def test_e8_two_hundred_may_watch_at_once_and_there_is_room_for_requests():
+    entrance = Entrance()
+    with ExitStack() as inside:
+        for _ in range(200):
+            assert inside.enter_context(entrance.inside()).become_stream()
+        with entrance.inside() as visit:
+            assert not visit.is_stream

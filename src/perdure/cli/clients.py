@@ -46,7 +46,11 @@ class Elsewhere:
             async with opened(self._manner.settings) as journal:
                 yield journal
         else:
-            yield await open_journal(":memory:")
+            empty = await open_journal(":memory:")
+            try:
+                yield empty
+            finally:
+                await empty.close()
 
     @asynccontextmanager
     async def engine(self) -> AsyncGenerator[Engine]:

@@ -16,7 +16,8 @@ class Most:
     """What is let in at once."""
 
     requests: int = 128
-    streams: int = 64
+    streams: int = 256
+    """Two hundred people may watch at once; each costs a connection and a place in the order."""
     guesses: int = 32
     """Requests without a valid key that wait for their refusal."""
     pause: float = 0.05
